@@ -1,4 +1,9 @@
+import { withinMs } from '../service/within.ts'
+
 type Close = () => unknown
+
+/** A part that does not close must not hide for long why a start failed. */
+const failedCloseMs = 5_000
 
 /** Parts that have started, by their names. */
 export interface StartedParts<Parts> {
@@ -49,7 +54,7 @@ export class PartList<Given extends object, Parts extends object> {
       return { parts, close: () => closeAll(closes) }
     } catch (error) {
       // The cause of the failed start says more than its consequences.
-      await closeAll(closes).catch(() => undefined)
+      await withinMs(closeAll(closes), failedCloseMs).catch(() => undefined)
       throw error
     }
   }

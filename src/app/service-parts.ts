@@ -32,7 +32,7 @@ import type { Runtime } from './runtime.ts'
 import { untilAborted, type ServeContext } from './serve-context.ts'
 import { servedRoutes, serverOptions } from './served-routes.ts'
 import { SharedHistory } from './shared-history.ts'
-import { sharedLedger } from './shared-ledger.ts'
+import { SharedLedger } from './shared-ledger.ts'
 import { shippedPrices } from './shipped-prices.ts'
 import { startLines } from './start-lines.ts'
 import { readTimers } from './timers.ts'
@@ -78,7 +78,7 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
   )
   .add(
     ({ runtime: { keepUse, isReplacement }, environment, log }) => ({
-      ledger: sharedLedger({ environment, log, onOpen: keepUse, isReplacement }),
+      ledger: new SharedLedger({ environment, log, onOpen: keepUse, isReplacement }),
     }),
     ({ ledger }) => ledger.close(),
   )

@@ -4,7 +4,7 @@ import { conversationMarks } from '../http/page/conversation-marks.ts'
 import type { History } from '../ledger/history/history.ts'
 import { LedgerUnavailable } from '../ledger/ledger.ts'
 import type { Logger } from '../observe/log.ts'
-import { openOnce } from './shared-ledger.ts'
+import { OpenOnce } from './shared-ledger.ts'
 
 export interface SharedHistoryOptions {
   readonly environment: Environment
@@ -23,7 +23,7 @@ const dayMs = 86_400_000
 /** The conversations of people. Nothing of them is loaded until a configuration asks for it. */
 export class SharedHistory {
   readonly #options: SharedHistoryOptions
-  readonly #once = openOnce(() => this.#open())
+  readonly #once = new OpenOnce(() => this.#open())
   /** Of the active configuration; `undefined`: nothing is deleted. */
   #days: number | undefined
   #timer: Timer | undefined

@@ -5,21 +5,33 @@ import { LedgerUnavailable, type AuditTable, type Ledger } from '../ledger/ledge
 import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { Logger } from '../observe/log.ts'
 
-/** The ledger of this process, which is opened when an extension or a limit of money asks for it. */
-export interface SharedLedger {
-  /** @throws {UsageError} @throws {ResourceUnavailable} */
-  open(): Promise<Ledger>
-  /** Where it is; `undefined`: it is not open. */
-  place(): LedgerPlace | undefined
-  /** Reads the use; `undefined`: the ledger is not open. */
-  use(): UseAsker | undefined
-  /** It is open, and no other machine uses it. */
-  isOfThisMachine(): boolean
-  /** The recorded changes; `undefined`: the ledger is not open. */
-  audit(): AuditTable | undefined
-  /** Records a change; `undefined`: the ledger is not open. */
-  record(): Ledger['record'] | undefined
-  close(): Promise<void>
+/** Something that is opened once, at its first use. */
+export class OpenOnce<Opened> {
+  readonly #open: () => Promise<Opened>
+  #opening: Promise<Opened> | undefined
+
+  constructor(open: () => Promise<Opened>) {
+    this.#open = open
+  }
+
+  /** A failure is not kept: the next call tries again, since the cause may be mended. */
+  open(): Promise<Opened> {
+    return (this.#opening ??= this.#attempt())
+  }
+
+  /** `undefined`: it is not open. */
+  async opened(): Promise<Opened | undefined> {
+    return await this.#opening?.catch(() => undefined)
+  }
+
+  async #attempt(): Promise<Opened> {
+    try {
+      return await this.#open()
+    } catch (error) {
+      this.#opening = undefined
+      throw error
+    }
+  }
 }
 
 export interface SharedLedgerOptions {
@@ -31,14 +43,46 @@ export interface SharedLedgerOptions {
   readonly isReplacement: boolean
 }
 
-/** The ledger of the environment. Databases are loaded only when it is opened. */
-export function sharedLedger({ environment, log, onOpen, isReplacement }: SharedLedgerOptions): SharedLedger {
-  let asker: UseAsker | undefined
-  let openedPlace: LedgerPlace | undefined
-  let audit: AuditTable | undefined
-  let record: Ledger['record'] | undefined
+/**
+ * The ledger of this process, which is opened when an extension or a limit of money asks for it. Databases are loaded
+ * only then; before, each function but `open` returns `undefined`.
+ */
+export class SharedLedger {
+  readonly #options: SharedLedgerOptions
+  readonly #once = new OpenOnce(() => this.#open())
+  #opened: { readonly ledger: Ledger; readonly place: LedgerPlace; readonly asker: UseAsker } | undefined
 
-  async function open(): Promise<Ledger> {
+  constructor(options: SharedLedgerOptions) {
+    this.#options = options
+  }
+
+  /** @throws {UsageError} @throws {ResourceUnavailable} */
+  readonly open = (): Promise<Ledger> => this.#once.open()
+
+  readonly place = (): LedgerPlace | undefined => this.#opened?.place
+
+  /** Reads the use. */
+  readonly use = (): UseAsker | undefined => this.#opened?.asker
+
+  /** The recorded changes. */
+  readonly audit = (): AuditTable | undefined => this.#opened?.ledger.audit
+
+  /** Records a change. */
+  readonly record = (): Ledger['record'] | undefined => this.#opened?.ledger.record
+
+  /** Whether it is open, and no other machine uses it. */
+  isOfThisMachine(): boolean {
+    return this.#opened?.place.kind === 'file'
+  }
+
+  async close(): Promise<void> {
+    const ledger = await this.#once.opened()
+    this.#opened?.asker.close()
+    await ledger?.close()
+  }
+
+  async #open(): Promise<Ledger> {
+    const { environment, log, onOpen, isReplacement } = this.#options
     const { ledgerPlace, openLedgerAt } = await import('./ledger-place.ts')
     const place = ledgerPlace(environment)
     try {
@@ -51,56 +95,11 @@ export function sharedLedger({ environment, log, onOpen, isReplacement }: Shared
             : log.error('the database of keys cannot be used; keys stay as they were', { reason: problem }),
       })
       const { useAsker } = await import('../ledger/use/use-asker.ts')
-      asker = useAsker({ place })
-      openedPlace = place
-      audit = ledger.audit
-      record = ledger.record
+      this.#opened = { ledger, place, asker: useAsker({ place }) }
       onOpen(place)
       return ledger
     } catch (error) {
       throw error instanceof LedgerUnavailable ? new ResourceUnavailable(error.message, { cause: error }) : error
     }
-  }
-
-  const once = openOnce(open)
-  return {
-    open: once.open,
-    use: () => asker,
-    place: () => openedPlace,
-    isOfThisMachine: () => openedPlace?.kind === 'file',
-    audit: () => audit,
-    record: () => record,
-    async close() {
-      const ledger = await once.opened()
-      asker?.close()
-      await ledger?.close()
-    },
-  }
-}
-
-/** Something that is opened at its first use. */
-export interface OpenedOnce<Opened> {
-  /** A failure is not kept: the next call tries again, since the cause may be mended. */
-  open(): Promise<Opened>
-  /** `undefined`: it is not open. */
-  opened(): Promise<Opened | undefined>
-}
-
-/** Opens something once for all that use it. */
-export function openOnce<Opened>(open: () => Promise<Opened>): OpenedOnce<Opened> {
-  let opening: Promise<Opened> | undefined
-
-  async function attempt(): Promise<Opened> {
-    try {
-      return await open()
-    } catch (error) {
-      opening = undefined
-      throw error
-    }
-  }
-
-  return {
-    open: () => (opening ??= attempt()),
-    opened: async () => await opening?.catch(() => undefined),
   }
 }

@@ -1,7 +1,7 @@
-import { createInterface } from 'node:readline'
+import { createInterface, type Interface } from 'node:readline'
 import { PassThrough, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import type { EditorOptions, LineEditor, TypedLine } from '../base/command-line/command.ts'
+import type { EditorOptions, LineEditor, Output, TypedLine } from '../base/command-line/command.ts'
 
 /** The side of a terminal that keys come from. */
 export interface KeySource {
@@ -26,13 +26,122 @@ const pastesMax = 16 * 1024 * 1024
 const inlineMax = 500
 const historyMax = 500
 
+class TerminalEditor implements LineEditor {
+  readonly #keys: KeySource
+  readonly #output: Output
+  readonly #signal: AbortSignal
+  readonly #decoder = new StringDecoder('utf8')
+  readonly #pastes = pasteBook()
+  readonly #screen: Writable
+  readonly #lines: Interface
+  readonly #feed: (text: string) => void
+  #reading: ((line: TypedLine) => void) | undefined
+  #interrupt: (() => void) | undefined
+  #isClosed = false
+
+  constructor(keys: KeySource, { output, history, complete, signal }: EditorOptions) {
+    this.#keys = keys
+    this.#output = output
+    this.#signal = signal
+    const typed = new PassThrough()
+    this.#screen = screenOf(output)
+    this.#lines = createInterface({
+      input: typed,
+      output: this.#screen,
+      terminal: true,
+      history: history.slice(0, historyMax),
+      historySize: historyMax,
+      removeHistoryDuplicates: true,
+      completer: (line: string) => [complete(line), line],
+    })
+    this.#feed = pasteFilter(
+      (text) => void typed.write(text),
+      (text) => void typed.write(this.#pastes.shown(text)),
+    )
+    this.#lines.on('line', (text) => this.#settle({ kind: 'line', text: this.#pastes.expanded(text) }))
+    this.#lines.on('close', this.#end)
+    this.#lines.on('SIGINT', () => this.#clearOrInterrupt())
+    signal.addEventListener('abort', this.#end)
+    process.on('exit', this.#restore)
+    process.on('SIGWINCH', this.#resized)
+    keys.setRawMode(true)
+    keys.on('data', this.#receive)
+    keys.resume()
+    output.write(pastesOn)
+  }
+
+  read(prompt: string): Promise<TypedLine> {
+    if (this.#isClosed || this.#signal.aborted) return Promise.resolve({ kind: 'end' })
+    return new Promise((resolve) => {
+      this.#reading = resolve
+      this.#lines.setPrompt(prompt)
+      this.#lines.prompt()
+    })
+  }
+
+  async whileBusy<Result>(work: Promise<Result>, onInterrupt: () => void): Promise<Result> {
+    this.#interrupt = onInterrupt
+    try {
+      return await work
+    } finally {
+      this.#interrupt = undefined
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#signal.removeEventListener('abort', this.#end)
+    process.off('exit', this.#restore)
+    process.off('SIGWINCH', this.#resized)
+    this.#keys.off('data', this.#receive)
+    this.#lines.close()
+    this.#restore()
+    this.#keys.pause()
+  }
+
+  readonly #receive = (bytes: Buffer): void => {
+    const text = this.#decoder.write(bytes)
+    if (this.#reading !== undefined) this.#feed(text)
+    else if (text.includes(ctrlC)) this.#interrupt?.()
+  }
+
+  #settle(line: TypedLine): void {
+    const resolve = this.#reading
+    this.#reading = undefined
+    resolve?.(line)
+  }
+
+  readonly #end = (): void => this.#settle({ kind: 'end' })
+
+  /** The number of columns is known after the other listeners of the signal. */
+  readonly #resized = (): void => {
+    setImmediate(() => this.#screen.emit('resize'))
+  }
+
+  /** Also at an exit from elsewhere: a terminal that stays in raw mode shows nothing that is typed. */
+  readonly #restore = (): void => {
+    this.#output.write(pastesOff)
+    this.#keys.setRawMode(false)
+  }
+
+  #clearOrInterrupt(): void {
+    if (this.#lines.line === '') return this.#settle({ kind: 'interrupted' })
+    this.#lines.write(null, { ctrl: true, name: 'e' })
+    this.#lines.write(null, { ctrl: true, name: 'u' })
+  }
+}
+
 /**
  * Starts to edit lines on a terminal, which stays in raw mode until `close`. A pasted text of several lines is shown as
  * `[pasted text 1: 34 lines]`, and is in its place when the line is entered.
  */
-export function lineEditor(keys: KeySource, { output, history, complete, signal }: EditorOptions): LineEditor {
-  const decoder = new StringDecoder('utf8')
-  const typed = new PassThrough()
+export function lineEditor(keys: KeySource, options: EditorOptions): LineEditor {
+  return new TerminalEditor(keys, options)
+}
+
+/** The output as a stream of a terminal. */
+function screenOf(output: Output): Writable {
   const screen = new Writable({
     write(chunk, _encoding, done) {
       output.write(String(chunk))
@@ -40,99 +149,7 @@ export function lineEditor(keys: KeySource, { output, history, complete, signal 
     },
   })
   Object.defineProperty(screen, 'columns', { get: () => output.columns })
-  const lines = createInterface({
-    input: typed,
-    output: screen,
-    terminal: true,
-    history: history.slice(0, historyMax),
-    historySize: historyMax,
-    removeHistoryDuplicates: true,
-    completer: (line: string) => [complete(line), line],
-  })
-  const pastes = pasteBook()
-  const feed = pasteFilter(
-    (text) => void typed.write(text),
-    (text) => void typed.write(pastes.shown(text)),
-  )
-  let reading: ((line: TypedLine) => void) | undefined
-  let interrupt: (() => void) | undefined
-  let isClosed = false
-
-  function receive(bytes: Buffer): void {
-    const text = decoder.write(bytes)
-    if (reading !== undefined) feed(text)
-    else if (text.includes(ctrlC)) interrupt?.()
-  }
-
-  function settle(line: TypedLine): void {
-    const resolve = reading
-    reading = undefined
-    resolve?.(line)
-  }
-
-  function end(): void {
-    settle({ kind: 'end' })
-  }
-
-  /** The number of columns is known after the other listeners of the signal. */
-  function resized(): void {
-    setImmediate(() => screen.emit('resize'))
-  }
-
-  function close(): void {
-    if (isClosed) return
-    isClosed = true
-    signal.removeEventListener('abort', end)
-    process.off('exit', restore)
-    process.off('SIGWINCH', resized)
-    keys.off('data', receive)
-    lines.close()
-    restore()
-    keys.pause()
-  }
-
-  /** Also at an exit from elsewhere: a terminal that stays in raw mode shows nothing that is typed. */
-  function restore(): void {
-    output.write(pastesOff)
-    keys.setRawMode(false)
-  }
-
-  lines.on('line', (text) => settle({ kind: 'line', text: pastes.expanded(text) }))
-  lines.on('close', end)
-  lines.on('SIGINT', () => {
-    if (lines.line === '') settle({ kind: 'interrupted' })
-    else {
-      lines.write(null, { ctrl: true, name: 'e' })
-      lines.write(null, { ctrl: true, name: 'u' })
-    }
-  })
-  signal.addEventListener('abort', end)
-  process.on('exit', restore)
-  process.on('SIGWINCH', resized)
-  keys.setRawMode(true)
-  keys.on('data', receive)
-  keys.resume()
-  output.write(pastesOn)
-
-  return {
-    read(prompt) {
-      if (isClosed || signal.aborted) return Promise.resolve({ kind: 'end' })
-      return new Promise((resolve) => {
-        reading = resolve
-        lines.setPrompt(prompt)
-        lines.prompt()
-      })
-    },
-    async whileBusy(work, onInterrupt) {
-      interrupt = onInterrupt
-      try {
-        return await work
-      } finally {
-        interrupt = undefined
-      }
-    },
-    close,
-  }
+  return screen
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { channel, ChannelClosed, type Channel } from './channel.ts'
+import { Channel, ChannelClosed } from './channel.ts'
 
 const handlers = {
   double: (number: number) => number * 2,
@@ -16,12 +16,12 @@ const received: string[] = []
 /** Two ends; messages pass as between processes. */
 function pair(): { readonly one: Channel<typeof handlers>; readonly faults: unknown[] } {
   const faults: unknown[] = []
-  const one: Channel<typeof handlers> = channel(
+  const one: Channel<typeof handlers> = new Channel(
     (message) => queueMicrotask(() => other.receive(structuredClone(message))),
     {},
     (error) => faults.push(error),
   )
-  const other = channel(
+  const other = new Channel(
     (message) => queueMicrotask(() => one.receive(structuredClone(message))),
     handlers,
     (error) => faults.push(error),
@@ -67,7 +67,7 @@ describe('channel', () => {
   })
 
   test('rejects calls to a process that has ended', async () => {
-    const end: Channel<typeof handlers> = channel(
+    const end: Channel<typeof handlers> = new Channel(
       () => {
         throw new Error('EPIPE')
       },
@@ -94,12 +94,12 @@ describe('channel', () => {
   })
 
   test('has no handler under a name that every object has', async () => {
-    const ours: Channel<Record<string, () => unknown>> = channel(
+    const ours: Channel<Record<string, () => unknown>> = new Channel(
       (message) => queueMicrotask(() => other.receive(message)),
       {},
       () => undefined,
     )
-    const other = channel(
+    const other = new Channel(
       (message) => queueMicrotask(() => ours.receive(message)),
       handlers,
       () => undefined,

@@ -12,26 +12,6 @@ export class ChannelClosed extends Error {
   override readonly name = 'ChannelClosed'
 }
 
-/** One end of a channel between two processes of this program. Messages arrive in the order of sending. */
-export interface Channel<Theirs extends Handlers> {
-  /**
-   * Calls a function of the other side and waits for its result, without a timeout.
-   *
-   * @throws {ChannelClosed}
-   * @throws {Error} with the message of the error that the function threw
-   */
-  call<Name extends keyof Theirs & string>(
-    name: Name,
-    argument: ArgumentOf<Theirs, Name>,
-  ): Promise<ResultOf<Theirs, Name>>
-  /** Calls a function without waiting. The message is lost when the channel is closed. */
-  notify<Name extends keyof Theirs & string>(name: Name, argument: ArgumentOf<Theirs, Name>): void
-  /** Takes a message from the other process. Anything else is ignored. */
-  receive(message: unknown): void
-  /** Closes this end. Pending calls reject. */
-  close(): void
-}
-
 type ChannelMessage<Value> =
   | { readonly kind: 'call'; readonly id: number; readonly name: string; readonly argument: Value }
   | { readonly kind: 'notify'; readonly name: string; readonly argument: Value }
@@ -44,26 +24,75 @@ interface PendingCall {
   reject(error: Error): void
 }
 
-/**
- * Opens one end of a channel.
- *
- * @param send sends a message; may throw once the other process has ended
- * @param ours the functions of this side
- * @param onError gets the errors of functions called by `notify`
- */
-export function channel<Theirs extends Handlers>(
-  send: (message: unknown) => void,
-  ours: Handlers,
-  onError: (error: unknown) => void,
-): Channel<Theirs> {
-  const pending = new Map<number, PendingCall>()
-  let count = 0
-  let isClosed = false
+/** One end of a channel between two processes of this program. Messages arrive in the order of sending. */
+export class Channel<Theirs extends Handlers> {
+  readonly #send: (message: unknown) => void
+  readonly #ours: Handlers
+  readonly #onError: (error: unknown) => void
+  readonly #pending = new Map<number, PendingCall>()
+  #count = 0
+  #isClosed = false
 
-  function post(message: ChannelMessage<unknown>): boolean {
-    if (isClosed) return false
+  /**
+   * @param send sends a message; may throw once the other process has ended
+   * @param ours the functions of this side
+   * @param onError gets the errors of functions called by `notify`
+   */
+  constructor(send: (message: unknown) => void, ours: Handlers, onError: (error: unknown) => void) {
+    this.#send = send
+    this.#ours = ours
+    this.#onError = onError
+  }
+
+  /**
+   * Calls a function of the other side and waits for its result, without a timeout.
+   *
+   * @throws {ChannelClosed}
+   * @throws {Error} with the message of the error that the function threw
+   */
+  call<Name extends keyof Theirs & string>(
+    name: Name,
+    argument: ArgumentOf<Theirs, Name>,
+  ): Promise<ResultOf<Theirs, Name>> {
+    const id = this.#count++
+    const call = Promise.withResolvers<ResultOf<Theirs, Name>>()
+    this.#pending.set(id, call)
+    if (!this.#post({ kind: 'call', id, name, argument }))
+      this.#settle(id)?.reject(new ChannelClosed('the other process has ended'))
+    return call.promise
+  }
+
+  /** Calls a function without waiting. The message is lost when the channel is closed. */
+  notify<Name extends keyof Theirs & string>(name: Name, argument: ArgumentOf<Theirs, Name>): void {
+    this.#post({ kind: 'notify', name, argument })
+  }
+
+  /** Takes a message from the other process. Anything else is ignored. */
+  receive(message: unknown): void {
+    if (this.#isClosed || !isMessage(message)) return
+    switch (message.kind) {
+      case 'call':
+        return this.#reply(message.id, message.name, message.argument)
+      case 'notify':
+        return void this.#run(message.name, message.argument).catch(this.#onError)
+      case 'result':
+        return this.#settle(message.id)?.resolve(message.value)
+      case 'error':
+        return this.#settle(message.id)?.reject(new Error(message.message))
+    }
+  }
+
+  /** Closes this end. Pending calls reject. */
+  close(): void {
+    this.#isClosed = true
+    for (const call of this.#pending.values()) call.reject(new ChannelClosed('the other process has ended'))
+    this.#pending.clear()
+  }
+
+  #post(message: ChannelMessage<unknown>): boolean {
+    if (this.#isClosed) return false
     try {
-      send(message)
+      this.#send(message)
       return true
     } catch {
       // The other process has just ended; its exit is handled elsewhere.
@@ -71,53 +100,24 @@ export function channel<Theirs extends Handlers>(
     }
   }
 
-  async function run(name: string, argument: never): Promise<unknown> {
-    const handler = Object.hasOwn(ours, name) ? ours[name] : undefined
+  async #run(name: string, argument: never): Promise<unknown> {
+    const handler = Object.hasOwn(this.#ours, name) ? this.#ours[name] : undefined
     if (handler === undefined) throw new Error(`no handler for ${name}`)
     return await handler(argument)
   }
 
-  function reply(id: number, name: string, argument: never): void {
-    run(name, argument).then(
-      (value) => post({ kind: 'result', id, value }),
-      (error: unknown) => post({ kind: 'error', id, message: error instanceof Error ? error.message : String(error) }),
+  #reply(id: number, name: string, argument: never): void {
+    this.#run(name, argument).then(
+      (value) => this.#post({ kind: 'result', id, value }),
+      (error: unknown) =>
+        this.#post({ kind: 'error', id, message: error instanceof Error ? error.message : String(error) }),
     )
   }
 
-  function settle(id: number): PendingCall | undefined {
-    const call = pending.get(id)
-    pending.delete(id)
+  #settle(id: number): PendingCall | undefined {
+    const call = this.#pending.get(id)
+    this.#pending.delete(id)
     return call
-  }
-
-  return {
-    call(name, argument) {
-      const id = count++
-      const call = Promise.withResolvers<ResultOf<Theirs, typeof name>>()
-      pending.set(id, call)
-      if (!post({ kind: 'call', id, name, argument }))
-        settle(id)?.reject(new ChannelClosed('the other process has ended'))
-      return call.promise
-    },
-    notify: (name, argument) => void post({ kind: 'notify', name, argument }),
-    receive(message) {
-      if (isClosed || !isMessage(message)) return
-      switch (message.kind) {
-        case 'call':
-          return reply(message.id, message.name, message.argument)
-        case 'notify':
-          return void run(message.name, message.argument).catch(onError)
-        case 'result':
-          return settle(message.id)?.resolve(message.value)
-        case 'error':
-          return settle(message.id)?.reject(new Error(message.message))
-      }
-    },
-    close() {
-      isClosed = true
-      for (const call of pending.values()) call.reject(new ChannelClosed('the other process has ended'))
-      pending.clear()
-    },
   }
 }
 

@@ -3,14 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigError } from '../config/config.ts'
-import { channel, type Channel } from './channel.ts'
-import {
-  followShared,
-  sharedFiles,
-  type FollowerHandlers,
-  type SharedFileHandlers,
-  type SharedFiles,
-} from './shared-files.ts'
+import { Channel } from './channel.ts'
+import { followShared, SharedFiles, type FollowerHandlers, type SharedFileHandlers } from './shared-files.ts'
 
 /** A worker that holds the text of the file. Text that contains its `refuses` is not sound to it. */
 interface Worker {
@@ -36,7 +30,7 @@ beforeEach(() => {
   writeFileSync(path, 'first')
   outcomes.length = 0
   differing.length = 0
-  files = sharedFiles({
+  files = new SharedFiles({
     timing,
     onOutcome: (file, outcome) => outcomes.push(`${file === path} ${outcome}`),
     onDifference: (worker) => differing.push(worker),
@@ -48,7 +42,7 @@ afterEach(() => {
 })
 
 async function startWorker(): Promise<Worker> {
-  const toWorker: Channel<FollowerHandlers> = channel(
+  const toWorker: Channel<FollowerHandlers> = new Channel(
     (message) => queueMicrotask(() => toPrimary.receive(structuredClone(message))),
     handlersOf(() => toWorker),
     () => undefined,
@@ -57,7 +51,7 @@ async function startWorker(): Promise<Worker> {
     call: (name, argument) => toPrimary.call(name, argument),
     notify: (name, argument) => toPrimary.notify(name, argument),
   })
-  const toPrimary: Channel<SharedFileHandlers> = channel(
+  const toPrimary: Channel<SharedFileHandlers> = new Channel(
     (message) => queueMicrotask(() => toWorker.receive(structuredClone(message))),
     together.handlers,
     () => undefined,
@@ -171,7 +165,7 @@ describe('files that workers follow together', () => {
 
   test('a change that was not noticed yet is loaded by all workers when a worker starts', async () => {
     files.close()
-    files = sharedFiles({ timing: { restMs: 60_000, pollMs: 60_000 } })
+    files = new SharedFiles({ timing: { restMs: 60_000, pollMs: 60_000 } })
     const worker = await startWorker()
     writeFileSync(path, 'second')
     await startWorker()
@@ -198,7 +192,7 @@ describe('files that workers follow together', () => {
   test('a worker that hangs is named, so that it is ended, if another one has taken the file over', async () => {
     files.close()
     silent.length = 0
-    files = sharedFiles({ timing, answerMs: 50, onSilent: (worker) => silent.push(worker) })
+    files = new SharedFiles({ timing, answerMs: 50, onSilent: (worker) => silent.push(worker) })
     const workers = [await startWorker(), await startWorker()]
     const stuck = Promise.withResolvers<void>()
     if (workers[1] !== undefined) workers[1].during = () => stuck.promise

@@ -1,5 +1,5 @@
 import { fileApplier, requireText, type FileApplier, type FollowFile } from '../config/watch/follow-file.ts'
-import { watchFile, type FileContent, type FileWatch, type WatchTiming } from '../config/watch/watch-file.ts'
+import { FileWatch, type FileContent, type WatchTiming } from '../config/watch/watch-file.ts'
 import { withinMs } from '../service/within.ts'
 import type { Channel } from './channel.ts'
 
@@ -36,16 +36,6 @@ export type FollowerHandlers = {
 /** A worker, as far as files are concerned. */
 export type FileWorker = Pick<Channel<FollowerHandlers>, 'call'>
 
-/** The files that workers follow, watched and read by the primary alone, so that all workers get the same text. */
-export interface SharedFiles<Worker extends FileWorker> {
-  handlersOf(worker: Worker): SharedFileHandlers
-  /** The worker has ended. */
-  forget(worker: Worker): void
-  /** Every file, changed or not, as SIGHUP asks for. */
-  reloadAll(): Promise<void>
-  close(): void
-}
-
 export interface SharedFilesOptions<Worker extends FileWorker> {
   /** Called before a text is sent to the workers. */
   readonly onChange?: (path: string) => void
@@ -69,31 +59,67 @@ interface SharedFile<Worker> {
   isTaken: boolean
 }
 
-/** Watches files for workers. */
-export function sharedFiles<Worker extends FileWorker>({
-  onChange,
-  onOutcome,
-  onDifference,
-  onSilent,
-  timing,
-  answerMs = 60_000,
-}: SharedFilesOptions<Worker> = {}): SharedFiles<Worker> {
-  const files = new Map<string, SharedFile<Worker>>()
+/** The files that workers follow, watched and read by the primary alone, so that all workers get the same text. */
+export class SharedFiles<Worker extends FileWorker> {
+  readonly #options: SharedFilesOptions<Worker>
+  readonly #files = new Map<string, SharedFile<Worker>>()
 
-  function fileOf(path: string): SharedFile<Worker> {
-    const known = files.get(path)
-    if (known !== undefined) return known
+  constructor(options: SharedFilesOptions<Worker> = {}) {
+    this.#options = options
+  }
+
+  handlersOf(worker: Worker): SharedFileHandlers {
+    return {
+      follow: (path) => this.#follow(path, worker),
+      unfollow: (path) => void this.#files.get(path)?.workers.delete(worker),
+      reload: async (path) => {
+        const file = this.#files.get(path)
+        return file !== undefined && (await file.watch.reload()) && file.isTaken
+      },
+    }
+  }
+
+  /** The worker has ended. */
+  forget(worker: Worker): void {
+    for (const { workers } of this.#files.values()) workers.delete(worker)
+  }
+
+  /** Every file, changed or not, as SIGHUP asks for. */
+  async reloadAll(): Promise<void> {
+    await Promise.all(Array.from(this.#files.values(), ({ watch }) => watch.reload()))
+  }
+
+  close(): void {
+    for (const { watch } of this.#files.values()) watch.close()
+    this.#files.clear()
+  }
+
+  async #follow(path: string, worker: Worker): Promise<FileContent> {
+    const file = this.#files.get(path) ?? this.#watch(path)
+    const content = await file.watch.look()
+    file.workers.add(worker)
+    // The file may configure sign-in: a worker that starts without it would serve without sign-in.
+    if (file.isNeeded && !isThere(content))
+      throw new Error(
+        `${path} is gone, and its last content stays active: put it back, or start the whole service again`,
+      )
+    file.isNeeded ||= isThere(content)
+    return content
+  }
+
+  #watch(path: string): SharedFile<Worker> {
     const made: SharedFile<Worker> = {
       workers: new Set(),
       isNeeded: false,
       isTaken: true,
-      watch: watchFile(path, (content) => share(path, made, content), timing),
+      watch: new FileWatch(path, (content) => this.#share(path, made, content), this.#options.timing),
     }
-    files.set(path, made)
+    this.#files.set(path, made)
     return made
   }
 
-  async function share(path: string, file: SharedFile<Worker>, content: FileContent): Promise<void> {
+  async #share(path: string, file: SharedFile<Worker>, content: FileContent): Promise<void> {
+    const { onChange, onOutcome, onDifference, onSilent, answerMs = 60_000 } = this.#options
     onChange?.(path)
     const answers = await Promise.all(
       Array.from(file.workers, async (worker, index) => ({
@@ -115,38 +141,6 @@ export function sharedFiles<Worker extends FileWorker>({
     file.isTaken = refusing.length === 0 && (isUsed || late.length === 0)
     file.isNeeded = isThere(content) || (!isTaken && file.isNeeded)
     onOutcome?.(path, isTaken ? 'ok' : 'failed')
-  }
-
-  return {
-    handlersOf: (worker) => ({
-      async follow(path) {
-        const file = fileOf(path)
-        const content = await file.watch.look()
-        file.workers.add(worker)
-        // The file may configure sign-in: a worker that starts without it would serve without sign-in.
-        if (file.isNeeded && !isThere(content))
-          throw new Error(
-            `${path} is gone, and its last content stays active: put it back, or start the whole service again`,
-          )
-        file.isNeeded ||= isThere(content)
-        return content
-      },
-      unfollow: (path) => void files.get(path)?.workers.delete(worker),
-      async reload(path) {
-        const file = files.get(path)
-        return file !== undefined && (await file.watch.reload()) && file.isTaken
-      },
-    }),
-    forget(worker) {
-      for (const { workers } of files.values()) workers.delete(worker)
-    },
-    async reloadAll() {
-      await Promise.all(Array.from(files.values(), ({ watch }) => watch.reload()))
-    },
-    close() {
-      for (const { watch } of files.values()) watch.close()
-      files.clear()
-    },
   }
 }
 

@@ -1,4 +1,4 @@
-import { channel, type Channel, type Handlers } from './channel.ts'
+import { Channel, type Handlers } from './channel.ts'
 import { workerVariable, type Listening, type PrimaryLifecycle, type WorkerLifecycle } from './worker-lifecycle.ts'
 import type { Worker } from './worker.ts'
 
@@ -38,72 +38,92 @@ export interface SpawnedWorker<Theirs extends WorkerLifecycle> extends Worker {
 }
 
 /** Starts a worker process. It inherits standard output and error. */
-export function spawnWorker<Theirs extends WorkerLifecycle>({
-  command,
-  environment,
-  slot,
-  handlersOf,
-  livenessMs,
-  onHung,
-  onError,
-  onEnd,
-}: SpawnOptions<Theirs>): SpawnedWorker<Theirs> {
-  const listening = Promise.withResolvers<Listening>(),
-    left = Promise.withResolvers<void>()
-  // Callers that do not wait for it see the end by `exited`.
-  listening.promise.catch(() => undefined)
-  let drainReason: string | undefined
-  let unwatch = (): void => undefined
-  const lifecycle: PrimaryLifecycle = {
-    listening(message) {
-      clearTimeout(starting)
-      unwatch = watchLiveness({ ping: () => plain.call('ping', undefined), onHung: killHung, everyMs: livenessMs })
-      listening.resolve(message)
-      // An earlier message may have arrived before the worker could receive it.
-      if (drainReason !== undefined) plain.notify('drain', drainReason)
-    },
-    leftPort: () => left.resolve(),
+export function spawnWorker<Theirs extends WorkerLifecycle>(options: SpawnOptions<Theirs>): SpawnedWorker<Theirs> {
+  return new WorkerProcess(options)
+}
+
+class WorkerProcess<Theirs extends WorkerLifecycle> implements SpawnedWorker<Theirs> {
+  readonly channel: Channel<Theirs>
+  readonly exited: Promise<number>
+  readonly #options: SpawnOptions<Theirs>
+  readonly #child: Bun.Subprocess
+  readonly #listening = Promise.withResolvers<Listening>()
+  readonly #left = Promise.withResolvers<void>()
+  readonly #starting: ReturnType<typeof setTimeout>
+  #drainReason: string | undefined
+  #unwatch = (): void => undefined
+
+  constructor(options: SpawnOptions<Theirs>) {
+    const { command, environment, slot, handlersOf, onError } = options
+    this.#options = options
+    // Callers that do not wait for it see the end by `exited`.
+    this.#listening.promise.catch(() => undefined)
+    const child = Bun.spawn([...command], {
+      env: { ...runtimeSettings, ...environment, [workerVariable]: String(slot + 1) },
+      stdin: 'ignore',
+      stdout: 'inherit',
+      stderr: 'inherit',
+      serialization: 'advanced',
+      ipc: (message: unknown) => this.channel.receive(message),
+    })
+    this.#child = child
+    this.#starting = setTimeout(() => this.#killHung(), startMsMax)
+    const lifecycle: PrimaryLifecycle = {
+      listening: (message) => this.#onListening(message),
+      leftPort: () => this.#left.resolve(),
+    }
+    const ours: Record<string, Handlers[string]> = { ...lifecycle }
+    this.channel = new Channel<Theirs>((message) => child.send(message), ours, onError)
+    Object.assign(ours, handlersOf(this.channel))
+    this.exited = child.exited.then((code) => this.#onExit(code))
   }
-  const child = Bun.spawn([...command], {
-    env: { ...runtimeSettings, ...environment, [workerVariable]: String(slot + 1) },
-    stdin: 'ignore',
-    stdout: 'inherit',
-    stderr: 'inherit',
-    serialization: 'advanced',
-    ipc: (message: unknown) => own.receive(message),
-  })
-  const starting = setTimeout(killHung, startMsMax)
-  const ours: Record<string, Handlers[string]> = { ...lifecycle }
-  const own = channel<Theirs>((message) => child.send(message), ours, onError)
-  Object.assign(ours, handlersOf(own))
-  // Every worker has the functions of WorkerLifecycle.
-  const plain: Pick<Channel<WorkerLifecycle>, 'call' | 'notify'> = own
-  const exited = child.exited.then((code) => {
-    clearTimeout(starting)
-    unwatch()
-    onEnd(own)
-    own.close()
-    listening.reject(new Error(`the worker ended with ${code}`))
-    left.resolve()
+
+  get pid(): number {
+    return this.#child.pid
+  }
+
+  get listening(): Promise<Listening> {
+    return this.#listening.promise
+  }
+
+  drain(reason: string): Promise<void> {
+    this.#drainReason = reason
+    this.#plain.notify('drain', reason)
+    return this.#left.promise
+  }
+
+  readonly kill = (): void => this.#child.kill('SIGKILL')
+
+  /** Every worker has the functions of WorkerLifecycle. */
+  get #plain(): Pick<Channel<WorkerLifecycle>, 'call' | 'notify'> {
+    return this.channel
+  }
+
+  #onListening(message: Listening): void {
+    clearTimeout(this.#starting)
+    this.#unwatch = watchLiveness({
+      ping: () => this.#plain.call('ping', undefined),
+      onHung: () => this.#killHung(),
+      everyMs: this.#options.livenessMs,
+    })
+    this.#listening.resolve(message)
+    // An earlier message may have arrived before the worker could receive it.
+    if (this.#drainReason !== undefined) this.#plain.notify('drain', this.#drainReason)
+  }
+
+  #onExit(code: number): number {
+    clearTimeout(this.#starting)
+    this.#unwatch()
+    this.#options.onEnd(this.channel)
+    this.channel.close()
+    this.#listening.reject(new Error(`the worker ended with ${code}`))
+    this.#left.resolve()
     return code
-  })
-
-  function killHung(): void {
-    onHung()
-    child.kill('SIGKILL')
   }
 
-  return {
-    pid: child.pid,
-    channel: own,
-    listening: listening.promise,
-    exited,
-    drain(reason) {
-      drainReason = reason
-      plain.notify('drain', reason)
-      return left.promise
-    },
-    kill: () => child.kill('SIGKILL'),
+  #killHung(): void {
+    this.#options.onHung()
+    this.#child.kill('SIGKILL')
   }
 }
 

@@ -1,6 +1,6 @@
 import { rollingRestart } from './rolling-restart.ts'
 import type { Listening } from './worker-lifecycle.ts'
-import { workerSlots, type WorkerSlotsOptions } from './worker-slots.ts'
+import { WorkerSlots, type WorkerSlotsOptions } from './worker-slots.ts'
 import type { Worker } from './worker.ts'
 
 /*
@@ -49,7 +49,7 @@ export class StartFailed extends Error {
 
 /** A supervisor of workers that have not started yet. */
 export function supervisor({ drainMsMax, ...options }: SupervisorOptions): Supervisor {
-  const workers = workerSlots(options)
+  const workers = new WorkerSlots(options)
   const started = Promise.withResolvers<void>()
 
   function kill(): void {

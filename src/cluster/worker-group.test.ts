@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import { channel, type Channel } from './channel.ts'
+import { Channel } from './channel.ts'
 import { workerGroup } from './worker-group.ts'
 
 type Theirs = { health(text: string): void }
 
 /** A worker that records its messages. */
 function worker(name: string, sent: string[]): Channel<Theirs> {
-  return channel<Theirs>(
+  return new Channel<Theirs>(
     (message) => void sent.push(`${name} ${JSON.stringify(message)}`),
     {},
     () => undefined,
@@ -35,7 +35,7 @@ test('a question goes to all workers but the sender, and the first answer counts
   const workers = workerGroup<Asked>()
   /** A worker that answers, or ends. */
   function answering(answer: string | undefined | 'ends'): Channel<Asked> {
-    const end: Channel<Asked> = channel<Asked>(
+    const end: Channel<Asked> = new Channel<Asked>(
       (message) =>
         queueMicrotask(() => {
           if (answer === 'ends') end.close()

@@ -1,4 +1,4 @@
-import { channel, type Channel, type Handlers } from './channel.ts'
+import { Channel, type Handlers } from './channel.ts'
 import { workerVariable, type PrimaryLifecycle, type WorkerLifecycle } from './worker-lifecycle.ts'
 
 /** A worker's connection to its primary. */
@@ -30,7 +30,11 @@ export function linkToPrimary<Theirs extends PrimaryLifecycle>(
 ): WorkerLink<Theirs> {
   const controller = new AbortController()
   const lifecycle: WorkerLifecycle = { drain: (reason) => controller.abort(reason), ping: () => undefined }
-  const primary = channel<Theirs>((message) => void process.send?.(message), Object.assign(ours, lifecycle), onError)
+  const primary = new Channel<Theirs>(
+    (message) => void process.send?.(message),
+    Object.assign(ours, lifecycle),
+    onError,
+  )
   process.on('message', (message: unknown) => primary.receive(message))
   process.on('disconnect', () => {
     primary.close()

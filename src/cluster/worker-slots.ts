@@ -35,126 +35,117 @@ export interface Slot {
   isRolling: boolean
 }
 
-/**
- * A fixed number of worker slots. A worker that exits is replaced at once, or with back-off (1 s, 2 s, 4 s … 30 s) if
- * it died young.
- */
-export interface WorkerSlots {
-  readonly slots: readonly Slot[]
-  /** All processes that have not ended, including those that drain. */
-  readonly running: ReadonlySet<Worker>
-  readonly listening: ReadonlySet<Worker>
-  readonly isStopped: boolean
-  /** Starts a worker for a slot without putting it there. */
-  start(slot: Slot): Worker
-  /** Starts a worker in an empty slot, after the back-off. */
-  fill(slot: Slot): Promise<void>
-  /** Ends all back-offs. */
-  retryNow(): void
-  /** Fills no slot any more. */
-  stop(): void
-}
-
 /** A worker that ends earlier died young. */
 const youngMs = 10_000
 const backOffMsFirst = 1_000
 const backOffMsMax = 30_000
 
-/** Empty slots. */
-export function workerSlots({
-  count,
-  start: startProcess,
-  log,
-  onCount,
-  onCrash,
-  now,
-  sleep,
-}: WorkerSlotsOptions): WorkerSlots {
-  const slots: readonly Slot[] = Array.from({ length: count }, (_, number) => ({
-    number,
-    worker: undefined,
-    youngDeaths: 0,
-    isRolling: false,
-  }))
-  const running = new Set<Worker>()
-  const listening = new Set<Worker>()
-  const listenedOnce = new WeakSet<Worker>()
-  let isStopped = false
-  let retry = Promise.withResolvers<void>()
+/**
+ * A fixed number of worker slots. A worker that exits is replaced at once, or with back-off (1 s, 2 s, 4 s … 30 s) if
+ * it died young.
+ */
+export class WorkerSlots {
+  readonly slots: readonly Slot[]
+  readonly #options: WorkerSlotsOptions
+  readonly #running = new Set<Worker>()
+  readonly #listening = new Set<Worker>()
+  readonly #listenedOnce = new WeakSet<Worker>()
+  #isStopped = false
+  #retry = Promise.withResolvers<void>()
 
-  function start(slot: Slot): Worker {
-    const worker = startOrFail(slot)
+  constructor(options: WorkerSlotsOptions) {
+    this.#options = options
+    this.slots = Array.from({ length: options.count }, (_, number) => ({
+      number,
+      worker: undefined,
+      youngDeaths: 0,
+      isRolling: false,
+    }))
+  }
+
+  /** All processes that have not ended, including those that drain. */
+  get running(): ReadonlySet<Worker> {
+    return this.#running
+  }
+
+  get listening(): ReadonlySet<Worker> {
+    return this.#listening
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
+  /** Starts a worker for a slot without putting it there. */
+  start(slot: Slot): Worker {
+    const { now } = this.#options
+    const worker = this.#startOrFail(slot)
     const since = now()
-    running.add(worker)
+    this.#running.add(worker)
     worker.listening.then(
       () => {
-        listenedOnce.add(worker)
-        changeListening(() => listening.add(worker))
+        this.#listenedOnce.add(worker)
+        this.#changeListening(() => this.#listening.add(worker))
       },
       () => undefined,
     )
     void worker.exited.then((code) => {
-      running.delete(worker)
-      changeListening(() => listening.delete(worker))
-      if (slot.worker === worker) void onExit(slot, worker, code, now() - since)
+      this.#running.delete(worker)
+      this.#changeListening(() => this.#listening.delete(worker))
+      if (slot.worker === worker) void this.#onExit(slot, worker, code, now() - since)
     })
     return worker
   }
 
-  function startOrFail(slot: Slot): Worker {
+  /** Starts a worker in an empty slot, after the back-off. */
+  async fill(slot: Slot): Promise<void> {
+    if (slot.youngDeaths > 0) {
+      const backOffMs = Math.min(backOffMsMax, backOffMsFirst * 2 ** (slot.youngDeaths - 1))
+      await Promise.race([this.#options.sleep(backOffMs), this.#retry.promise])
+    }
+    if (!this.#isStopped && slot.worker === undefined && !slot.isRolling) slot.worker = this.start(slot)
+  }
+
+  /** Ends all back-offs. */
+  retryNow(): void {
+    this.#retry.resolve()
+    this.#retry = Promise.withResolvers()
+  }
+
+  /** Fills no slot any more. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  #startOrFail({ number }: Slot): Worker {
     try {
-      return startProcess(slot.number)
+      return this.#options.start(number)
     } catch (error) {
-      log.error('a worker cannot be started', {
-        worker: slot.number,
-        reason: error instanceof Error ? error.message : String(error),
-      })
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#options.log.error('a worker cannot be started', { worker: number, reason })
       return failedWorker()
     }
   }
 
-  function changeListening(change: () => unknown): void {
-    const before = listening.size
+  #changeListening(change: () => unknown): void {
+    const before = this.#listening.size
     change()
-    if (listening.size !== before) onCount(listening.size)
+    if (this.#listening.size !== before) this.#options.onCount(this.#listening.size)
   }
 
-  async function onExit(slot: Slot, worker: Worker, code: number, livedMs: number): Promise<void> {
+  async #onExit(slot: Slot, worker: Worker, code: number, livedMs: number): Promise<void> {
     slot.worker = undefined
-    if (isStopped) return
-    logExit(slot, listenedOnce.has(worker), code)
+    if (this.#isStopped) return
+    this.#logExit(slot, this.#listenedOnce.has(worker), code)
     slot.youngDeaths = livedMs >= youngMs ? 0 : slot.youngDeaths + 1
-    if (!slot.isRolling) await fill(slot)
+    if (!slot.isRolling) await this.fill(slot)
   }
 
-  function logExit({ number }: Slot, hasListened: boolean, code: number): void {
+  #logExit({ number }: Slot, hasListened: boolean, code: number): void {
+    const { log, onCrash } = this.#options
     if (!hasListened) return log.error('a worker did not start; trying again', { worker: number, exit_code: code })
     if (code === 0) return log.info('a worker ended as requested; another replaces it', { worker: number })
     onCrash()
     log.error('a worker crashed; another replaces it', { worker: number, exit_code: code })
-  }
-
-  async function fill(slot: Slot): Promise<void> {
-    if (slot.youngDeaths > 0)
-      await Promise.race([sleep(Math.min(backOffMsMax, backOffMsFirst * 2 ** (slot.youngDeaths - 1))), retry.promise])
-    if (!isStopped && slot.worker === undefined && !slot.isRolling) slot.worker = start(slot)
-  }
-
-  return {
-    slots,
-    running,
-    listening,
-    get isStopped() {
-      return isStopped
-    },
-    start,
-    fill,
-    retryNow() {
-      retry.resolve()
-      retry = Promise.withResolvers()
-    },
-    stop() {
-      isStopped = true
-    },
   }
 }

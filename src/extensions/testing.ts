@@ -127,7 +127,6 @@ export function fakeHost(config?: ExtensionConfig): FakeHost {
   }
 }
 
-/** Options of {@link extensionContract}. */
 export interface ContractOptions {
   /** Name of the folder of the extension. */
   readonly folder: string

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { channel, type ArgumentOf, type Channel, type Handlers, type ResultOf } from '../../cluster/channel.ts'
+import { Channel, type ArgumentOf, type Handlers, type ResultOf } from '../../cluster/channel.ts'
 import type { AskedBudget } from '../../limits/budgets/opened-budgets.ts'
 import { noAttempts } from '../../observe/provider-attempts.ts'
 import type { HealthEvent } from '../../service/health/health-event.ts'
@@ -135,9 +135,9 @@ const samples = [...Object.entries(toPrimary), ...Object.entries(toWorker)]
 
 /** A process whose functions return their arguments. */
 const echo = `
-  const { channel } = await import(${JSON.stringify(new URL('../../cluster/channel.ts', import.meta.url).pathname)})
+  const { Channel } = await import(${JSON.stringify(new URL('../../cluster/channel.ts', import.meta.url).pathname)})
   const functions = Object.fromEntries(process.env.NAMES.split(' ').map((name) => [name, (argument) => argument]))
-  const end = channel((message) => void process.send(message), functions, () => undefined)
+  const end = new Channel((message) => void process.send(message), functions, () => undefined)
   process.on('message', (message) => end.receive(message))
   process.send('ready')
 `
@@ -158,7 +158,7 @@ beforeAll(async () => {
       else end.receive(message)
     },
   })
-  end = channel<Echo>(
+  end = new Channel<Echo>(
     (message) => child.send(message),
     {},
     () => undefined,
@@ -191,7 +191,7 @@ describe('a message between primary and workers', () => {
     )
     fc.assert(
       fc.property(fc.oneof(odd, fc.anything()), (message) => {
-        const own = channel(
+        const own = new Channel(
           () => undefined,
           { known: () => 'result' },
           () => undefined,

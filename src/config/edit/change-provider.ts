@@ -14,7 +14,6 @@ export type ProviderEdit =
   /** To this place, from 0; beyond the end: the last. */
   | { readonly move: number }
 
-/** Options of {@link changeProvider}. */
 export interface ProviderEditOptions {
   /** File name for faults. */
   readonly file: string

@@ -2,7 +2,6 @@ import { findBrand } from '../catalogue.ts'
 import type { Config, ProviderConfig } from '../config.ts'
 import { readVariable, type Environment } from '../file/resolve-provider.ts'
 
-/** Options of {@link initialConfig}. */
 export interface InitialOptions {
   readonly environment: Environment
   /** Address of the JSON Schema for `$schema`: absolute, or relative to the file. Absent: none. */

@@ -1,5 +1,5 @@
 import { ConfigError } from '../config.ts'
-import { watchFile, type FileContent, type WatchTiming } from './watch-file.ts'
+import { FileWatch, type FileContent, type WatchTiming } from './watch-file.ts'
 
 /** A file that is reloaded when it changes, with the callbacks for its text. */
 export interface Followed<Value> {
@@ -42,7 +42,7 @@ export function followHere(timing?: WatchTiming): FollowFile {
   return (followed) => {
     const applier = fileApplier(followed)
     let isApplied = true
-    const watch = watchFile(
+    const watch = new FileWatch(
       followed.path,
       async (content) => {
         isApplied = (await applier.apply(content, true)) !== false

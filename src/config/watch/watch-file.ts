@@ -17,98 +17,104 @@ export interface FileContent {
   readonly faults?: readonly ConfigFault[]
 }
 
-/** A watched file. */
-export interface FileWatch {
+/**
+ * Watches a configuration file (docs/configuration.md). `onChange` is called with each content that differs from the
+ * previous one. Calls never overlap. Neither the watch nor its timer keeps the process alive.
+ */
+export class FileWatch {
+  readonly #path: string
+  readonly #onChange: (content: FileContent) => Promise<unknown>
+  readonly #restMs: number
+  readonly #poll: ReturnType<typeof setInterval>
+  #isClosed = false
+  #content: FileContent | undefined
+  #date: string | undefined
+  #watcher: FSWatcher | undefined
+  #rest: ReturnType<typeof setTimeout> | undefined
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    path: string,
+    onChange: (content: FileContent) => Promise<unknown>,
+    { restMs, pollMs }: WatchTiming = { restMs: 50, pollMs: 1_000 },
+  ) {
+    this.#path = path
+    this.#onChange = onChange
+    this.#restMs = restMs
+    this.#poll = setInterval(() => void this.#checkDate(), pollMs)
+    this.#poll.unref()
+  }
+
   /** Reads the file. If it has changed, `onChange` is called first. */
-  look(): Promise<FileContent>
+  look(): Promise<FileContent> {
+    return this.#enqueue(false)
+  }
+
   /**
    * Calls `onChange` even if the file is unchanged, as for SIGHUP. Resolves when that is done; never rejects.
    *
    * @returns whether it was read
    */
-  reload(): Promise<boolean>
+  reload(): Promise<boolean> {
+    return this.#enqueue(true).then(
+      () => true,
+      () => false,
+    )
+  }
+
   /** Stops the watch: `onChange` is not called any more. */
-  close(): void
-}
+  close(): void {
+    this.#isClosed = true
+    clearInterval(this.#poll)
+    clearTimeout(this.#rest)
+    this.#watcher?.close()
+  }
 
-/**
- * Watches a configuration file (docs/configuration.md). `onChange` is called with each content that differs from the
- * previous one. Calls never overlap. Neither the watch nor its timer keeps the process alive.
- */
-export function watchFile(
-  path: string,
-  onChange: (content: FileContent) => Promise<unknown>,
-  { restMs, pollMs }: WatchTiming = { restMs: 50, pollMs: 1_000 },
-): FileWatch {
-  let isClosed = false
-  let content: FileContent | undefined
-  let date: string | undefined
-  let watcher: FSWatcher | undefined
-  let rest: ReturnType<typeof setTimeout> | undefined
-  let queue: Promise<unknown> = Promise.resolve()
-  const poll = setInterval(() => void checkDate(), pollMs)
-  poll.unref()
-
-  function look(isForced = false): Promise<FileContent> {
-    const looked = queue.then(() => read(isForced))
-    queue = looked.catch(() => undefined)
+  #enqueue(isForced: boolean): Promise<FileContent> {
+    const looked = this.#queue.then(() => this.#read(isForced))
+    this.#queue = looked.catch(() => undefined)
     return looked
   }
 
-  async function read(isForced: boolean): Promise<FileContent> {
-    const before = content
-    watchAgain()
+  async #read(isForced: boolean): Promise<FileContent> {
+    const before = this.#content
+    this.#watchAgain()
     // The date is read first, so that a later write changes it.
-    date = await readDate(path)
-    const found = (content = await readContent(path))
+    this.#date = await readDate(this.#path)
+    const found = (this.#content = await readContent(this.#path))
     const isChanged = before !== undefined && !Bun.deepEquals(found, before)
-    if ((isChanged || isForced) && !isClosed) await onChange(found)
+    if ((isChanged || isForced) && !this.#isClosed) await this.#onChange(found)
     return found
   }
 
-  async function checkDate(): Promise<void> {
-    const found = await readDate(path)
-    if (isClosed || found === date) return
-    date = found
-    readSoon()
+  async #checkDate(): Promise<void> {
+    const found = await readDate(this.#path)
+    if (this.#isClosed || found === this.#date) return
+    this.#date = found
+    this.#readSoon()
   }
 
-  function readSoon(): void {
-    if (isClosed) return
-    clearTimeout(rest)
-    rest = setTimeout(() => void look().catch(() => undefined), restMs)
-    rest.unref()
+  #readSoon(): void {
+    if (this.#isClosed) return
+    clearTimeout(this.#rest)
+    this.#rest = setTimeout(() => void this.look().catch(() => undefined), this.#restMs)
+    this.#rest.unref()
   }
 
   /**
    * Watches the file that is at the path now: editors replace files. Not its folder, which also has the databases of
    * the service: thousands of events a second.
    */
-  function watchAgain(): void {
-    watcher?.close()
-    watcher = undefined
-    if (isClosed) return
+  #watchAgain(): void {
+    this.#watcher?.close()
+    this.#watcher = undefined
+    if (this.#isClosed) return
     try {
-      const started = (watcher = watch(path, { persistent: false }, readSoon))
+      const started = (this.#watcher = watch(this.#path, { persistent: false }, () => this.#readSoon()))
       started.on('error', () => started.close())
     } catch {
-      // There is no file yet, or the machine has no watches left: `checkDate` finds changes.
+      // There is no file yet, or the machine has no watches left: `#checkDate` finds changes.
     }
-  }
-
-  return {
-    look: () => look(),
-    reload: () =>
-      look(true).then(
-        () => true,
-        () => false,
-      ),
-    close() {
-      isClosed = true
-      clearInterval(poll)
-      clearTimeout(rest)
-      watcher?.close()
-    },
   }
 }
 

@@ -17,7 +17,6 @@ export interface OAuthSignIn {
   readonly flows: Flows
 }
 
-/** Options of {@link signInRoutes}. */
 export interface SignInOptions {
   /** Absent without client id or secret; all sign-ins then fail. */
   readonly oauth: OAuthSignIn | undefined
@@ -29,18 +28,16 @@ export interface SignInOptions {
   readonly log: ExtensionLog
 }
 
-/** `GET /auth/provider` and `GET /auth/provider/callback`: start and callback of a sign-in (docs/sign-in.md). */
-export function signInRoutes({
-  oauth,
-  sessions,
-  credentials,
-  cookie,
-  clients,
-  restrictTo,
-  log,
-}: SignInOptions): readonly ExtensionRoute[] {
-  async function start(context: RequestContext): Promise<Response> {
-    const { identityProvider, flows } = configured(context)
+/** One way in: from the page to the identity provider, and back. */
+class SignIn {
+  readonly #options: SignInOptions
+
+  constructor(options: SignInOptions) {
+    this.#options = options
+  }
+
+  async start(context: RequestContext): Promise<Response> {
+    const { identityProvider, flows } = this.#configured(context)
     if (!mayBeNavigation(context.request)) {
       throw new WireError(
         403,
@@ -52,28 +49,33 @@ export function signInRoutes({
     try {
       const { url, setCookies } = await flows.begin(identityProvider, {
         request: context.request,
-        client: clients.keyOf(context),
+        client: this.#options.clients.keyOf(context),
       })
       return redirect(302, url, setCookies)
     } catch (error) {
-      logFailure('start', error, context)
+      this.#logFailure('start', error, context)
       throw error
     }
   }
 
-  async function callback(context: RequestContext): Promise<Response> {
-    const { identityProvider, flows } = configured(context)
+  async callback(context: RequestContext): Promise<Response> {
+    const { identityProvider, flows } = this.#configured(context)
     const parameters = parseCallbackQuery(context.request.url)
     if (parameters === undefined) {
       const error = flows.invalidState('malformed callback')
-      logFailure('state', error, context)
+      this.#logFailure('state', error, context)
       throw error
     }
     try {
-      const secrets = await logged('state', context, () => flows.redeem(parameters, context.request))
-      const identity = await logged('identity provider', context, () => identityProvider.identify(parameters, secrets))
-      const token = await admit(identity, context)
-      return redirect(302, `/?session=${token}`, [cookie.create(token), flows.cookieDeletion(parameters.state)])
+      const secrets = await this.#logged('state', context, () => flows.redeem(parameters, context.request))
+      const identity = await this.#logged('identity provider', context, () =>
+        identityProvider.identify(parameters, secrets),
+      )
+      const token = await this.#admit(identity, context)
+      return redirect(302, `/?session=${token}`, [
+        this.#options.cookie.create(token),
+        flows.cookieDeletion(parameters.state),
+      ])
     } catch (error) {
       throw error instanceof WireError
         ? new ErrorWithHeader(error, 'set-cookie', flows.cookieDeletion(parameters.state))
@@ -81,8 +83,9 @@ export function signInRoutes({
     }
   }
 
-  async function admit(identity: Identity, { request, id }: RequestContext): Promise<string> {
-    checkRestriction(identity, id)
+  async #admit(identity: Identity, { request, id }: RequestContext): Promise<string> {
+    const { credentials, sessions, log } = this.#options
+    this.#checkRestriction(identity, id)
     const previous = await credentials.find(request)
     if (previous.kind === 'valid') await sessions.end(previous.token)
     const token = await sessions.begin(identity)
@@ -90,7 +93,8 @@ export function signInRoutes({
     return token
   }
 
-  function checkRestriction(identity: Identity, request: string): void {
+  #checkRestriction(identity: Identity, request: string): void {
+    const { restrictTo, log } = this.#options
     if (restrictTo === undefined || restrictTo.allows(identity)) return
     log.warn('sign-in refused', { request, user: identity.userName, id: identity.userId, reason: 'not in restrict_to' })
     throw new WireError(403, 'permission_error', 'access_denied', 'Access Denied', {
@@ -98,17 +102,18 @@ export function signInRoutes({
     })
   }
 
-  async function logged<Value>(stage: string, context: RequestContext, work: () => Promise<Value>): Promise<Value> {
+  async #logged<Value>(stage: string, context: RequestContext, work: () => Promise<Value>): Promise<Value> {
     try {
       return await work()
     } catch (error) {
-      logFailure(stage, error, context)
+      this.#logFailure(stage, error, context)
       throw error
     }
   }
 
-  function logFailure(stage: string, error: unknown, { id }: RequestContext): void {
+  #logFailure(stage: string, error: unknown, { id }: RequestContext): void {
     if (!(error instanceof WireError)) return
+    const { log } = this.#options
     const { code, cause } = error
     if (code === 'access_denied')
       log.warn('sign-in refused', { request: id, reason: 'denied at the identity provider' })
@@ -121,7 +126,7 @@ export function signInRoutes({
       })
   }
 
-  function configured({ request }: RequestContext): OAuthSignIn {
+  #configured({ request }: RequestContext): OAuthSignIn {
     if (request.method === 'HEAD')
       throw new WireError(
         405,
@@ -130,14 +135,19 @@ export function signInRoutes({
         'HEAD is not allowed here; allowed: GET',
         { headers: { allow: 'GET' } },
       )
+    const { oauth } = this.#options
     if (oauth !== undefined) return oauth
     throw new WireError(500, 'api_error', 'oauth_not_configured', 'Provider OAuth not configured', {
       advice: 'The owner must set client_id and client_secret; the service log names the missing one.',
     })
   }
+}
 
+/** `GET /auth/provider` and `GET /auth/provider/callback`: start and callback of a sign-in (docs/sign-in.md). */
+export function signInRoutes(options: SignInOptions): readonly ExtensionRoute[] {
+  const signIn = new SignIn(options)
   return [
-    { method: 'GET', path: '/auth/provider', handle: start },
-    { method: 'GET', path: '/auth/provider/callback', handle: callback },
+    { method: 'GET', path: '/auth/provider', handle: (context) => signIn.start(context) },
+    { method: 'GET', path: '/auth/provider/callback', handle: (context) => signIn.callback(context) },
   ]
 }

@@ -11,20 +11,6 @@ export interface RedisConnectionOptions {
   readonly onChange?: (failure: StoreUnavailable | undefined) => void
 }
 
-/** A connection to a Redis server, opened at first use and again after it was lost. */
-export interface RedisConnection {
-  /**
-   * Sends a command once, without retry.
-   *
-   * @throws {StoreUnavailable} within the limit, when the server cannot be reached, does not answer or refuses; at once
-   *   after a recent timeout
-   * @throws {ScriptUnknown}
-   */
-  send(command: string, words: readonly string[]): Promise<unknown>
-  /** Ends pending commands. */
-  close(): void
-}
-
 /** The server does not have the script of an EVALSHA: it has restarted, for example. */
 export class ScriptUnknown extends Error {
   override readonly name = 'ScriptUnknown'
@@ -34,110 +20,126 @@ export class ScriptUnknown extends Error {
 const pauseMs = 250
 
 /**
- * Uses Bun's client without its reconnecting, which gives up for good after some attempts. The client's timeout covers
- * connecting only, and a server that answers the greeting with nonsense keeps it waiting for ever. So each command has
- * a timer here, and a connection with a timeout is dropped.
+ * A connection to a Redis server, opened at first use and again after it was lost.
+ *
+ * It uses Bun's client without its reconnecting, which gives up for good after some attempts. The client's timeout
+ * covers connecting only, and a server that answers the greeting with nonsense keeps it waiting for ever. So each
+ * command has a timer here, and a connection with a timeout is dropped.
  *
  * After a timeout, commands fail at once. A PING in the background finds out whether the server answers again, while
  * there are commands and a little longer. A command after a longer pause is tried for real.
  */
-export function redisConnection({
-  url,
-  timeoutMs = 2_000,
-  onChange = () => {},
-}: RedisConnectionOptions): RedisConnection {
-  let client: RedisClient | undefined
-  let isClosed = false
-  let isUnavailable = false
-  /** Monotonic time of the last timeout; `undefined` once the server has answered. */
-  let timedOutAt: number | undefined
-  /** Pending commands. */
-  let pending = 0
-  /** Monotonic time of the last command. */
-  let sentAt = 0
-  let timer: ReturnType<typeof setTimeout> | undefined
+export class RedisConnection {
+  readonly #url: string
+  readonly #timeoutMs: number
+  readonly #onChange: (failure: StoreUnavailable | undefined) => void
   /** Time after a timeout during which commands fail at once; time after a command during which pings continue. */
-  const pingingMs = timeoutMs * 2.5
+  readonly #pingingMs: number
+  #client: RedisClient | undefined
+  #isClosed = false
+  #isUnavailable = false
+  /** Monotonic time of the last timeout; `undefined` once the server has answered. */
+  #timedOutAt: number | undefined
+  /** Pending commands. */
+  #pending = 0
+  /** Monotonic time of the last command. */
+  #sentAt = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
 
-  function connect(): RedisClient {
-    const fresh = new RedisClient(url, { autoReconnect: false, connectionTimeout: timeoutMs })
-    fresh.onclose = () => drop(fresh)
-    client = fresh
+  constructor({ url, timeoutMs = 2_000, onChange = () => {} }: RedisConnectionOptions) {
+    this.#url = url
+    this.#timeoutMs = timeoutMs
+    this.#onChange = onChange
+    this.#pingingMs = timeoutMs * 2.5
+  }
+
+  /**
+   * Sends a command once, without retry.
+   *
+   * @throws {StoreUnavailable} within the limit, when the server cannot be reached, does not answer or refuses; at once
+   *   after a recent timeout
+   * @throws {ScriptUnknown}
+   */
+  async send(command: string, words: readonly string[]): Promise<unknown> {
+    if (this.#isClosed) throw new StoreUnavailable('the store is closed')
+    this.#sentAt = performance.now()
+    this.#failAfterTimeout()
+    return await this.#attempt(command, words)
+  }
+
+  /** Ends pending commands. */
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    if (this.#client !== undefined) this.#drop(this.#client)
+  }
+
+  #connect(): RedisClient {
+    const fresh = new RedisClient(this.#url, { autoReconnect: false, connectionTimeout: this.#timeoutMs })
+    fresh.onclose = () => this.#drop(fresh)
+    this.#client = fresh
     return fresh
   }
 
-  function drop(dropped: RedisClient): void {
-    if (client === dropped) client = undefined
+  #drop(dropped: RedisClient): void {
+    if (this.#client === dropped) this.#client = undefined
     dropped.close()
   }
 
-  function setFailure(failure: StoreUnavailable | undefined): void {
-    if (isUnavailable === (failure !== undefined) || isClosed) return
-    isUnavailable = !isUnavailable
-    onChange(failure)
+  #setFailure(failure: StoreUnavailable | undefined): void {
+    if (this.#isUnavailable === (failure !== undefined) || this.#isClosed) return
+    this.#isUnavailable = !this.#isUnavailable
+    this.#onChange(failure)
   }
 
-  async function sendWithTimeout(used: RedisClient, command: string, words: readonly string[]): Promise<unknown> {
+  async #sendWithTimeout(used: RedisClient, command: string, words: readonly string[]): Promise<unknown> {
     try {
-      const reply: unknown = await withTimeout(used.send(command, [...words]), timeoutMs)
-      timedOutAt = undefined
+      const reply: unknown = await withTimeout(used.send(command, [...words]), this.#timeoutMs)
+      this.#timedOutAt = undefined
       return reply
     } catch (error) {
-      if (isTimeout(error)) startPinging()
-      else if (isErrorReply(error)) timedOutAt = undefined
-      if (!keepsConnection(error)) drop(used)
+      if (isTimeout(error)) this.#startPinging()
+      else if (isErrorReply(error)) this.#timedOutAt = undefined
+      if (!keepsConnection(error)) this.#drop(used)
       if (isErrorReply(error) && messageOf(error).startsWith('NOSCRIPT')) throw new ScriptUnknown()
       throw error instanceof StoreUnavailable ? error : new StoreUnavailable(sentence(reasonOf(error)))
     }
   }
 
-  function startPinging(): void {
-    timedOutAt = performance.now()
-    clearTimeout(timer)
-    if (timedOutAt - sentAt > pingingMs) return
-    timer = setTimeout(ping, pauseMs)
-    timer.unref()
+  #startPinging(): void {
+    this.#timedOutAt = performance.now()
+    clearTimeout(this.#timer)
+    if (this.#timedOutAt - this.#sentAt > this.#pingingMs) return
+    this.#timer = setTimeout(() => this.#ping(), pauseMs)
+    this.#timer.unref()
   }
 
-  function ping(): void {
-    // `attempt` has recorded the outcome.
-    if (!isClosed && pending === 0 && timedOutAt !== undefined) attempt('PING', []).catch(() => {})
+  #ping(): void {
+    if (this.#isClosed || this.#pending > 0 || this.#timedOutAt === undefined) return
+    // `#attempt` has recorded the outcome.
+    this.#attempt('PING', []).catch(() => {})
   }
 
-  async function attempt(command: string, words: readonly string[]): Promise<unknown> {
-    pending++
+  async #attempt(command: string, words: readonly string[]): Promise<unknown> {
+    this.#pending++
     try {
-      const reply = await sendWithTimeout(client ?? connect(), command, words)
-      setFailure(undefined)
+      const reply = await this.#sendWithTimeout(this.#client ?? this.#connect(), command, words)
+      this.#setFailure(undefined)
       return reply
     } catch (error) {
-      if (error instanceof StoreUnavailable) setFailure(error)
+      if (error instanceof StoreUnavailable) this.#setFailure(error)
       throw error
     } finally {
-      pending--
+      this.#pending--
     }
   }
 
-  function failAfterTimeout(): void {
-    if (timedOutAt === undefined) return
-    const ms = performance.now() - timedOutAt
-    if (pending === 0 && ms >= pingingMs) return
-    if (ms >= pauseMs) ping()
+  #failAfterTimeout(): void {
+    if (this.#timedOutAt === undefined) return
+    const ms = performance.now() - this.#timedOutAt
+    if (this.#pending === 0 && ms >= this.#pingingMs) return
+    if (ms >= pauseMs) this.#ping()
     throw new StoreUnavailable(sentence('does not answer'))
-  }
-
-  return {
-    async send(command, words) {
-      if (isClosed) throw new StoreUnavailable('the store is closed')
-      sentAt = performance.now()
-      failAfterTimeout()
-      return await attempt(command, words)
-    },
-    close() {
-      isClosed = true
-      clearTimeout(timer)
-      if (client !== undefined) drop(client)
-    },
   }
 }
 

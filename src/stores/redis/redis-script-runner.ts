@@ -1,4 +1,4 @@
-import { redisConnection, ScriptUnknown, type RedisConnectionOptions } from './redis-connection.ts'
+import { RedisConnection, ScriptUnknown, type RedisConnectionOptions } from './redis-connection.ts'
 
 /** Runs Lua scripts at a Redis server, over one connection, in the order of the calls. */
 export interface RedisScriptRunner {
@@ -14,7 +14,7 @@ export interface RedisScriptRunner {
 
 /** Connects at first use, and again after a connection was lost. */
 export function redisScriptRunner(options: RedisConnectionOptions): RedisScriptRunner {
-  const connection = redisConnection(options)
+  const connection = new RedisConnection(options)
   /** SHA-1 by script: the few of the program. */
   const names = new Map<string, string>()
   /** Scripts that the server has. So scripts run in the order of the calls, unless the server has lost them. */

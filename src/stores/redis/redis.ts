@@ -1,6 +1,6 @@
 import { isExpired } from '../age.ts'
 import { StoreUnavailable, type Store, type StoreOptions, type Stores } from '../store.ts'
-import { redisConnection, type RedisConnection, type RedisConnectionOptions } from './redis-connection.ts'
+import { RedisConnection, type RedisConnectionOptions } from './redis-connection.ts'
 import { redisLimit } from './redis-limit.ts'
 import { deleteScript, getScript, setScript, takeAllScript, takeScript } from './redis-scripts.ts'
 import { escaped } from './redis-text.ts'
@@ -18,7 +18,7 @@ export interface RedisStores extends Stores {
 
 /** Stores with keys that begin with `svc:NAME:`. Connects at first use, and again after a connection was lost. */
 export function redisStores({ now, ...options }: RedisOptions): RedisStores {
-  const connection = redisConnection(options)
+  const connection = new RedisConnection(options)
   return {
     open: (name, storeOptions) => redisStore(connection, now, name, storeOptions),
     limit: (name, limitOptions) => redisLimit(connection, name, limitOptions),

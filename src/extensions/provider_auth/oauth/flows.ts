@@ -73,7 +73,6 @@ export interface Flows {
   invalidState(reason: string): WireError
 }
 
-/** Options of {@link flows}. */
 export interface FlowsOptions {
   readonly store: Store<Flow>
   /** Unix milliseconds. */
@@ -103,14 +102,6 @@ export function flows({ store, now, ownOrigin, realm }: FlowsOptions): Flows {
   const cookieOf = (key: string): string => `${prefix}${key.slice(0, 8)}`
   const deletion = (name: string): string => serialiseCookie({ name, value: '', maxAgeSeconds: 0, isSecure })
 
-  function oldCookies(cookies: Cookies): readonly string[] {
-    // Browsers send the oldest first (RFC 6265 section 5.4).
-    const ours = [...cookies.keys()].filter(
-      (name) => name.startsWith(prefix) && /^[A-Za-z0-9_-]{8}$/.test(name.slice(prefix.length)),
-    )
-    return ours.slice(0, Math.min(deletionsMax, Math.max(0, ours.length - (cookiesMax - 1))))
-  }
-
   function rejectionReason(flow: Flow | undefined, key: string, request: Request): string | undefined {
     if (flow === undefined) return 'the state is unknown, used or expired'
     const ageMs = now() - flow.created
@@ -129,7 +120,10 @@ export function flows({ store, now, ownOrigin, realm }: FlowsOptions): Flows {
       const key = hashOf(state)
       await store.set(key, { secrets, cookieHash: hashOf(proof), created: now(), realm }, client)
       const own = serialiseCookie({ name: cookieOf(key), value: proof, maxAgeSeconds: flowTtlMs / 1000, isSecure })
-      return { url, setCookies: [own, ...oldCookies(parseCookies(request.headers.get('cookie'))).map(deletion)] }
+      return {
+        url,
+        setCookies: [own, ...oldCookies(prefix, parseCookies(request.headers.get('cookie'))).map(deletion)],
+      }
     },
 
     async redeem({ state }, request) {
@@ -145,4 +139,13 @@ export function flows({ store, now, ownOrigin, realm }: FlowsOptions): Flows {
     cookieDeletion: (state) => deletion(cookieOf(hashOf(state))),
     invalidState,
   }
+}
+
+/** Cookies of flows that are deleted, so that few are left. */
+function oldCookies(prefix: string, cookies: Cookies): readonly string[] {
+  // Browsers send the oldest first (RFC 6265 section 5.4).
+  const ours = [...cookies.keys()].filter(
+    (name) => name.startsWith(prefix) && /^[A-Za-z0-9_-]{8}$/.test(name.slice(prefix.length)),
+  )
+  return ours.slice(0, Math.min(deletionsMax, Math.max(0, ours.length - (cookiesMax - 1))))
 }

@@ -4,7 +4,6 @@ import type { Limit } from '../../../stores/store.ts'
 import type { ExtensionLog, ExtensionRoute, RequestContext } from '../../extension.ts'
 import { withStore } from '../responses.ts'
 
-/** Options of {@link publicWithRateLimit}. */
 export interface RateLimitOptions {
   readonly limit: Limit
   readonly clients: ClientAddresses

@@ -23,6 +23,45 @@ interface CachedSession {
   readonly readAtMs: number
 }
 
+/** Sessions read within the last minute. */
+class RecentSessions {
+  readonly #elapsedMs: () => number
+  // Two generations: `older` is dropped as a whole when `recent` is a minute old or full.
+  #recent = new Map<string, CachedSession>()
+  #older = new Map<string, CachedSession>()
+  #since: number
+
+  constructor(elapsedMs: () => number) {
+    this.#elapsedMs = elapsedMs
+    this.#since = elapsedMs()
+  }
+
+  remember(key: string, session: Session): void {
+    const now = this.#elapsedMs()
+    if (now - this.#since > cacheMs || this.#recent.size >= generationMax) {
+      this.#older = this.#recent
+      this.#recent = new Map()
+      this.#since = now
+    }
+    this.#recent.set(key, { session, readAtMs: now })
+  }
+
+  recall(key: string): Session | undefined {
+    const cached = this.#recent.get(key) ?? this.#older.get(key)
+    return cached !== undefined && this.#elapsedMs() - cached.readAtMs <= cacheMs ? cached.session : undefined
+  }
+
+  forget(key: string): void {
+    this.#recent.delete(key)
+    this.#older.delete(key)
+  }
+
+  forgetAll(owner: string): void {
+    for (const generation of [this.#recent, this.#older])
+      for (const [key, { session }] of generation) if (ownerOf(session) === owner) generation.delete(key)
+  }
+}
+
 /**
  * Caches sessions read from a store, so that users with a recent request can go on while it is unavailable
  * (docs/sign-in.md, "Several machines").
@@ -30,85 +69,45 @@ interface CachedSession {
  * @param elapsedMs a monotonic clock
  */
 export function sessionCache(store: Store<Session>, elapsedMs: () => number): SessionCache {
-  // Two generations: `older` is dropped as a whole when `recent` is a minute old or full.
-  let recent = new Map<string, CachedSession>(),
-    older = new Map<string, CachedSession>()
-  let since = elapsedMs()
-
-  function remember(key: string, session: Session): void {
-    const now = elapsedMs()
-    if (now - since > cacheMs || recent.size >= generationMax) {
-      older = recent
-      recent = new Map()
-      since = now
-    }
-    recent.set(key, { session, readAtMs: now })
-  }
-
-  function forget(key: string): void {
-    recent.delete(key)
-    older.delete(key)
-  }
-
-  function recall(key: string): Session | undefined {
-    const cached = recent.get(key) ?? older.get(key)
-    return cached !== undefined && elapsedMs() - cached.readAtMs <= cacheMs ? cached.session : undefined
-  }
+  const recent = new RecentSessions(elapsedMs)
 
   async function get(key: string): Promise<Session | undefined> {
     const session = await store.get(key)
-    if (session === undefined) forget(key)
-    else remember(key, session)
+    if (session === undefined) recent.forget(key)
+    else recent.remember(key, session)
     return session
   }
 
-  function forgetAll(owner: string): void {
-    for (const generation of [recent, older])
-      for (const [key, { session }] of generation) if (ownerOf(session) === owner) generation.delete(key)
-  }
-
   /** Forgets again afterwards, since a concurrent `get` may have cached the session meanwhile. */
-  async function ending<Value>(forgetEnded: () => void, work: () => Promise<Value>): Promise<Value> {
-    forgetEnded()
+  async function ending<Value>(forget: () => void, work: () => Promise<Value>): Promise<Value> {
+    forget()
     try {
       return await work()
     } finally {
-      forgetEnded()
+      forget()
     }
   }
 
+  const endingOf = <Value>(key: string, work: () => Promise<Value>) => ending(() => recent.forget(key), work)
   const direct: Store<Session> = {
     get,
     set: (key, session, owner) => store.set(key, session, owner),
-    take: (key) =>
-      ending(
-        () => forget(key),
-        () => store.take(key),
-      ),
+    take: (key) => endingOf(key, () => store.take(key)),
     takeAll: (owner) =>
       ending(
-        () => forgetAll(owner),
+        () => recent.forgetAll(owner),
         () => store.takeAll(owner),
       ),
-    delete: (key) =>
-      ending(
-        () => forget(key),
-        () => store.delete(key),
-      ),
+    delete: (key) => endingOf(key, () => store.delete(key)),
   }
-  return {
-    direct,
-    withFallback: {
-      ...direct,
-      async get(key) {
-        try {
-          return await get(key)
-        } catch (error) {
-          const session = error instanceof StoreUnavailable ? recall(key) : undefined
-          if (session === undefined) throw error
-          return session
-        }
-      },
-    },
+  async function getOrRecall(key: string): Promise<Session | undefined> {
+    try {
+      return await get(key)
+    } catch (error) {
+      const session = error instanceof StoreUnavailable ? recent.recall(key) : undefined
+      if (session === undefined) throw error
+      return session
+    }
   }
+  return { direct, withFallback: { ...direct, get: getOrRecall } }
 }

@@ -11,7 +11,6 @@ import { crossSiteCookie } from './guard.ts'
 import type { SessionCookie } from './session-cookie.ts'
 import { expiryOf, type Sessions } from './sessions.ts'
 
-/** Options of {@link sessionRoutes}. */
 export interface SessionRoutesOptions {
   readonly sessions: Sessions
   readonly credentials: Credentials
@@ -21,13 +20,9 @@ export interface SessionRoutesOptions {
 }
 
 /** `GET /auth`, `GET /auth/session`, `POST /auth/logout`, and 404 for other paths below `/auth/` (docs/sign-in.md). */
-export function sessionRoutes({
-  sessions,
-  credentials,
-  cookie,
-  ownOrigin,
-  log,
-}: SessionRoutesOptions): readonly ExtensionRoute[] {
+export function sessionRoutes(options: SessionRoutesOptions): readonly ExtensionRoute[] {
+  const { sessions, credentials, cookie, ownOrigin, log } = options
+
   async function status({ request }: RequestContext): Promise<Response> {
     const { session } = await credentials.require(request)
     const { userId, userName, displayName, profileUrl, email } = session
@@ -62,7 +57,7 @@ export function sessionRoutes({
     const { byHeader, byCookie } = credentials.tokens(request)
     const isOwn = isFromOwnPages(request, (origin) => origin === ownOrigin)
     if (!isOwn && byCookie.length > 0) throw crossSiteCookie()
-    const ended = (await isForEverywhere(context)) ? await endEverywhere(request) : undefined
+    const ended = (await isForEverywhere(context)) ? await endEverywhere(options, request) : undefined
     for (const token of new Set([...byHeader, ...byCookie])) {
       const ended = await sessions.end(token)
       if (ended !== undefined) log.info('signed out', { user: ended.userName, id: ended.userId })
@@ -72,19 +67,6 @@ export function sessionRoutes({
     return showsPage(request) ? redirect(303, '/', setCookies) : jsonWithCookies({ success: true, ended }, setCookies)
   }
 
-  async function endEverywhere(request: Request): Promise<number> {
-    const credential = await credentials.find(request)
-    if (credential.kind !== 'valid') return 0
-    const { userId, userName } = credential.session
-    const ended = await sessions.endAllOfUserId(userId)
-    log.info('signed out', { user: userName, id: userId, sessions: ended })
-    return ended
-  }
-
-  async function notFound(): Promise<Response> {
-    throw new WireError(404, 'invalid_request_error', 'not_found', 'There is nothing at this path')
-  }
-
   return [
     { method: 'GET', path: '/auth', handle: status },
     { method: 'GET', path: '/auth/session', handle: current },
@@ -92,6 +74,20 @@ export function sessionRoutes({
     { method: 'GET', path: '/auth/', handle: notFound },
     { method: 'POST', path: '/auth/', handle: notFound },
   ]
+}
+
+/** @returns the number of sessions that ended */
+async function endEverywhere({ sessions, credentials, log }: SessionRoutesOptions, request: Request): Promise<number> {
+  const credential = await credentials.find(request)
+  if (credential.kind !== 'valid') return 0
+  const { userId, userName } = credential.session
+  const ended = await sessions.endAllOfUserId(userId)
+  log.info('signed out', { user: userName, id: userId, sessions: ended })
+  return ended
+}
+
+async function notFound(): Promise<Response> {
+  throw new WireError(404, 'invalid_request_error', 'not_found', 'There is nothing at this path')
 }
 
 const logoutBytesMax = 1_024

@@ -98,7 +98,6 @@ export interface Sessions {
   endAllOfPerson(person: string): Promise<number>
 }
 
-/** Options of {@link sessions}. */
 export interface SessionsOptions {
   readonly store: Store<Session>
   /** Unix milliseconds. */

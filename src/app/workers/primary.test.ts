@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { sharedProbe } from './serve-primary.ts'
+import { sharedProbe } from './primary.ts'
 
 test('a port is asked once for all, and anew when that is to be forgotten', async () => {
   const asked: number[] = []
