@@ -31,7 +31,7 @@ const flags = {
 /** `svc usage` (docs/ledger.md). It reads the database of this machine, with or without a running service. */
 export const usageCommand: Command<typeof flags> = {
   name: 'usage',
-  summary: 'show what was used and its cost',
+  summary: 'show what was used and what it cost',
   flags,
   arguments: {
     usage: '[reprice]',
