@@ -4,7 +4,7 @@ import type { AssistantMessage, ChatSettings, Conversation, Draft, HistoryStore 
 import { memoryHistory } from '../history/memory-history.ts'
 import { branchOf, versionsOf, withAdded } from '../history/tree.ts'
 import type { AnswerBackup } from './answer-backup.ts'
-import { chatController, type ChatController } from './chat-controller.ts'
+import { ChatController } from './chat-controller.ts'
 import { emptyConversation, lastAnswer, withMessage } from './conversation-changes.ts'
 import {
   answerMessage,
@@ -57,7 +57,7 @@ async function scene(messages?: Conversation['messages'], history: HistoryStore 
       settings: { ...settings, model: 'old' },
       messages,
     })
-  const chat = chatController({
+  const chat = new ChatController({
     id: 'c',
     begins: messages === undefined ? settings : undefined,
     client,
@@ -91,7 +91,7 @@ async function scene(messages?: Conversation['messages'], history: HistoryStore 
   }
 }
 
-describe('chatController › a question', () => {
+describe('ChatController › a question', () => {
   test('is shown and saved before it is answered', async () => {
     const { chat, client, answer, stored, conversation } = await scene()
     chat.send(draft('hello'), 'm')
@@ -211,7 +211,7 @@ describe('chatController › a question', () => {
   })
 })
 
-describe('chatController › an answer', () => {
+describe('ChatController › an answer', () => {
   test('that is stopped keeps its text', async () => {
     const { chat, client, answer, stored } = await scene()
     chat.send(draft('hello'), 'm')
@@ -313,7 +313,7 @@ describe('chatController › an answer', () => {
   })
 })
 
-describe('chatController › retry, edit, fork, continue', () => {
+describe('ChatController › retry, edit, fork, continue', () => {
   const said = [userMessage('a'), answerMessage({ text: 'one' }), userMessage('b'), answerMessage({ text: 'two' })]
 
   /** The texts of all versions of the last shown message. */
@@ -451,7 +451,7 @@ describe('chatController › retry, edit, fork, continue', () => {
   test('the record of a replaced answer is ignored', async () => {
     const client = fakeClient()
     const waited = Promise.withResolvers<void>()
-    const chat = chatController({
+    const chat = new ChatController({
       id: 'c',
       begins: settings,
       client,
@@ -521,7 +521,7 @@ describe('chatController › retry, edit, fork, continue', () => {
   })
 })
 
-describe('chatController › an answer that goes on in the service', () => {
+describe('ChatController › an answer that goes on in the service', () => {
   const live = { id: 'request-1', text: 0, reasoning: 0 }
   const running = (more: Partial<AssistantMessage> = {}): AssistantMessage =>
     answerMessage({ text: 'Once upon', status: 'streaming', live, ...more })
@@ -535,7 +535,7 @@ describe('chatController › an answer that goes on in the service', () => {
     act(client)
     let time = 0
     const frames = fakeScheduler()
-    const chat = chatController({
+    const chat = new ChatController({
       id: 'c',
       client,
       history,
@@ -672,7 +672,7 @@ describe('chatController › an answer that goes on in the service', () => {
   })
 })
 
-describe('chatController › the history', () => {
+describe('ChatController › the history', () => {
   test('has the shown state', async () => {
     const { chat, texts } = await scene([userMessage('a'), answerMessage({ status: 'streaming', text: 'half' })])
     expect(texts()).toEqual(['a', 'half'])
@@ -691,7 +691,7 @@ describe('chatController › the history', () => {
     }
     const client = fakeClient(),
       history = memoryHistory()
-    const chat = chatController({
+    const chat = new ChatController({
       id: 'c',
       begins: settings,
       client,
@@ -706,7 +706,7 @@ describe('chatController › the history', () => {
     chat.saveNow()
     expect(backup.get('c')?.text).toBe('Half')
     await settled()
-    const after = chatController({ id: 'c', client, history, frameClock: fakeScheduler(), backup: answerBackup })
+    const after = new ChatController({ id: 'c', client, history, frameClock: fakeScheduler(), backup: answerBackup })
     await settled()
     expect(lastAnswer(after.state.get().conversation)?.text).toBe('Half')
     expect(after.state.get().conversation.messages[0]).toMatchObject({ text: 'Half' })
@@ -720,13 +720,14 @@ describe('chatController › the history', () => {
       put: () => {},
       take: (found) => withMessage(found, { ...answer, text: 'Half of it' }),
     }
-    chatController({ id: 'c', client: fakeClient(), history, frameClock: fakeScheduler(), backup })
+    const chat = new ChatController({ id: 'c', client: fakeClient(), history, frameClock: fakeScheduler(), backup })
     await settled()
+    expect(chat.isIdle()).toBe(true)
     expect((await history.get('c'))?.messages[1]).toMatchObject({ text: 'Half of it', status: 'interrupted' })
   })
 
   test('may lack the conversation', async () => {
-    const chat = chatController({
+    const chat = new ChatController({
       id: 'unknown',
       client: fakeClient(),
       history: memoryHistory(),
@@ -739,7 +740,7 @@ describe('chatController › the history', () => {
 
   test('may be unreadable', async () => {
     const history: HistoryStore = { ...memoryHistory(), get: () => Promise.reject(new Error('broken')) }
-    const chat = chatController({ id: 'c', client: fakeClient(), history, frameClock: fakeScheduler() })
+    const chat = new ChatController({ id: 'c', client: fakeClient(), history, frameClock: fakeScheduler() })
     await settled()
     expect(chat.state.get()).toMatchObject({ phase: 'unreadable', failure: new Error('broken') })
   })
@@ -776,7 +777,7 @@ describe('chatController › the history', () => {
       await history.put(unfinished('b'))
       const tabs = { reply: true, asked: 0 }
       let waited = Promise.withResolvers<void>()
-      const chat: ChatController = chatController({
+      const chat: ChatController = new ChatController({
         id: 'c',
         client: fakeClient(),
         history,

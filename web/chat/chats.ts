@@ -1,7 +1,7 @@
 import type { ApiClient } from '../api/client.ts'
 import { changes } from '../history/changes.ts'
 import type { ChatSettings, HistoryStore } from '../history/conversation.ts'
-import { chatController, type ChatController } from './chat-controller.ts'
+import { ChatController } from './chat-controller.ts'
 import { isAnswering } from './conversation-changes.ts'
 import type { FrameClock } from './frame-scheduler.ts'
 
@@ -54,7 +54,7 @@ export function openChats({ client, history, titleModel, frameClock, page = wind
     open(id, begins) {
       const chat =
         open.get(id) ??
-        chatController({ id, begins, client, history, titleModel, frameClock, askTabs: () => queries.publish(id) })
+        new ChatController({ id, begins, client, history, titleModel, frameClock, askTabs: () => queries.publish(id) })
       open.delete(id)
       closeIdle()
       open.set(id, chat)

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { say } from '../texts/say.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { useElapsed } from '../ui/use-elapsed.ts'
-import type { ChatState } from './chat-controller.ts'
+import type { ChatState } from './chat-state.ts'
 
 const PhaseNotice = lazily(async () => (await import('./chat-tools.ts')).PhaseNotice)
 

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { displayNameOf } from '../app/display-name.ts'
+import type { ChatSettings } from '../history/conversation.ts'
 import { branchOf, versionPlaces } from '../history/tree.ts'
 import type { ModelsState } from '../models/models-store.ts'
 import { addRecent, recentModels } from '../models/recent-models.ts'
@@ -78,6 +79,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
     (name: string) => chat.changeSettings({ ...chat.state.get().conversation.settings, model: name }),
     [chat],
   )
+  const changeSettings = useCallback((changed: ChatSettings) => chat.changeSettings(changed), [chat])
   useAnnouncements(lastAnswer(conversation))
   useFoundMessage(chat, phase === 'ready')
   useEscape(isBusy, () => chat.stop())
@@ -112,7 +114,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
         model={model}
         settings={settings}
         onModel={chooseModel}
-        onSettings={chat.changeSettings}
+        onSettings={changeSettings}
         isOpen={isSettingsOpen}
         setOpen={setSettingsOpen}
       />
@@ -138,8 +140,8 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
           <NotSavedNotice failure={phase === 'ready' ? state.failure : undefined} />
           <DeletedNotice
             isShown={state.undeleted !== undefined}
-            onUndo={() => thenFocus(chat.undo)}
-            onDismiss={() => thenFocus(chat.dismissUndo)}
+            onUndo={() => thenFocus(() => chat.undo())}
+            onDismiss={() => thenFocus(() => chat.dismissUndo())}
           />
           <ModelsNotice state={modelsState} model={model} onRefresh={models.refresh} />
           <KeptNotice keptMs={boot.contentKeptMs} />
