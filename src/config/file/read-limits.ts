@@ -25,6 +25,7 @@ import {
   textShape,
   wordShape,
   type Faults,
+  type ValueOf,
   type ValueShape,
 } from '../../shapes/shape.ts'
 import { idRule, modelPatternRule, personRule } from './rules.ts'
@@ -99,48 +100,47 @@ const amountRules = {
 
 /** `limits`. */
 export function limitsShape(names: NamesOfFile): ValueShape<readonly AccessLimit[]> {
-  return mapShape(listShape(limitShape(names), { max: 1_000, noun: 'limits' }), (entries, _, faults) => {
-    const comparison = comparedAmounts(faults)
-    for (const { limit, node } of entries) comparison.add(limit, node)
+  const entry = mapShape(limitShape(names), (values, node) => ({ limit: limitOf(values, node.path), node }))
+  return mapShape(listShape(entry, { max: 1_000, noun: 'limits' }), (entries, _, faults) => {
+    compareAmounts(entries, faults)
     return entries.map(({ limit }) => limit)
   })
 }
 
 /** An entry of `limits`. */
-export function limitShape(names: NamesOfFile) {
-  return mapShape(
-    objectShape(
-      { for: subjectShape(names, limitPattern), ...amounts },
-      {
-        required: ['for'],
-        hints: {
-          who: 'for',
-          subject: 'for',
-          model: 'models',
-          rpm: 'requests',
-          tpm: 'tokens',
-          wait: 'wait_ms',
-          queue_ms: 'wait_ms',
-          max_concurrent: 'at_once',
-          concurrency: 'at_once',
-          parallel: 'at_once',
-          budget: 'usd',
-          max_budget: 'usd',
-          period: 'per',
-          window: 'per',
-        },
-        check: (values, node, faults) => {
-          if (!amountNames.some((name) => memberNode(node, name) !== undefined))
-            faults.add(node, 'no amount', 'one or more of requests, tokens, at_once, usd')
-          checkCompany(node, faults)
-          if (values.for?.kind === 'provider') refuseRates(node, faults)
-        },
-        schema: amountRules,
+function limitShape(names: NamesOfFile) {
+  return objectShape(
+    { for: subjectShape(names, limitPattern), ...amounts },
+    {
+      required: ['for'],
+      hints: {
+        who: 'for',
+        subject: 'for',
+        model: 'models',
+        rpm: 'requests',
+        tpm: 'tokens',
+        wait: 'wait_ms',
+        queue_ms: 'wait_ms',
+        max_concurrent: 'at_once',
+        concurrency: 'at_once',
+        parallel: 'at_once',
+        budget: 'usd',
+        max_budget: 'usd',
+        period: 'per',
+        window: 'per',
       },
-    ),
-    (values, node) => ({ limit: limitOf(values, node.path), node }),
+      check: (values, node, faults) => {
+        if (!amountNames.some((name) => memberNode(node, name) !== undefined))
+          faults.add(node, 'no amount', 'one or more of requests, tokens, at_once, usd')
+        checkCompany(node, faults)
+        if (values.for?.kind === 'provider') refuseRates(node, faults)
+      },
+      schema: amountRules,
+    },
   )
 }
+
+type LimitValues = ValueOf<ReturnType<typeof limitShape>>
 
 /** A provider's own concurrency limit is in providers.json, and its rates are its own. */
 function refuseRates(node: ShapeNode, faults: Faults): void {
@@ -168,20 +168,6 @@ function checkCompany(node: ShapeNode, faults: Faults): void {
   refuseIf(has('at_once') && has('models'), 'wait_ms', '"wait_ms" only without models')
   for (const name of ['unpriced', 'hard', 'when_away']) refuseIf(!isMoney, name, `"${name}" only beside usd`)
   refuseIf(!has('per'), 'usd', `"per" beside it: ${moneyPeriods.join(', ')}`)
-}
-
-interface LimitValues {
-  readonly for: LimitSubject
-  readonly models?: readonly string[]
-  readonly requests?: number
-  readonly tokens?: number
-  readonly atOnce?: number
-  readonly waitMs?: number
-  readonly usd?: number
-  readonly per?: RatePeriod | MoneyPeriod
-  readonly hard?: boolean
-  readonly unpriced?: 'last' | 'ask'
-  readonly whenAway?: 'closed' | 'open'
 }
 
 function limitOf(values: LimitValues, place: string): AccessLimit {
@@ -279,36 +265,33 @@ function subjectHint(text: string, beginning: string): string {
 }
 
 /** Finds amounts that another one of the same subject and models repeats, or leaves without effect. */
-function comparedAmounts(faults: Faults): {
-  add(limit: AccessLimit, node: ShapeNode): void
-} {
+function compareAmounts(
+  entries: readonly { readonly limit: AccessLimit; readonly node: ShapeNode }[],
+  faults: Faults,
+): void {
   const known = new Map<string, Compared[]>()
-
-  function compare(one: Compared, others: readonly Compared[]): void {
-    const same = others.find(({ rank }) => rank === one.rank)
-    if (same !== undefined) {
-      faults.add(one.field, `a second limit of ${one.text}`, `each limit once (the first is ${same.field.path})`)
-      return
+  for (const { limit, node } of entries) {
+    const models = (limit.models ?? []).map((name) => name.toLowerCase()).toSorted()
+    const scope = JSON.stringify([subjectText(limit.subject), models])
+    for (const one of amountsOf(limit, node)) {
+      const others = known.get(`${one.name} ${scope}`) ?? []
+      compare(one, others, faults)
+      known.set(`${one.name} ${scope}`, [...others, one])
     }
-    const longer = others.find(({ rank, amount }) => rank > one.rank && amount < one.amount)
-    const shorter = others.find(({ rank, amount }) => rank < one.rank && amount > one.amount)
-    if (longer !== undefined) refuseNode(one.field, `at most ${longer.amount}, as in ${longer.field.path}`, faults)
-    else if (shorter !== undefined)
-      refuseNode(one.field, `at least ${shorter.amount}, as in ${shorter.field.path}, which has no effect`, faults)
   }
+}
 
-  return {
-    add(limit, node) {
-      const { subject, models = [] } = limit
-      const scope = JSON.stringify([subjectText(subject), models.map((name) => name.toLowerCase()).toSorted()])
-      for (const one of amountsOf(limit, node)) {
-        const key = `${one.name} ${scope}`
-        const others = known.get(key) ?? []
-        compare(one, others)
-        known.set(key, [...others, one])
-      }
-    },
+function compare(one: Compared, others: readonly Compared[], faults: Faults): void {
+  const same = others.find(({ rank }) => rank === one.rank)
+  if (same !== undefined) {
+    faults.add(one.field, `a second limit of ${one.text}`, `each limit once (the first is ${same.field.path})`)
+    return
   }
+  const longer = others.find(({ rank, amount }) => rank > one.rank && amount < one.amount)
+  const shorter = others.find(({ rank, amount }) => rank < one.rank && amount > one.amount)
+  if (longer !== undefined) refuseNode(one.field, `at most ${longer.amount}, as in ${longer.field.path}`, faults)
+  else if (shorter !== undefined)
+    refuseNode(one.field, `at least ${shorter.amount}, as in ${shorter.field.path}, which has no effect`, faults)
 }
 
 interface Compared {
