@@ -1,5 +1,5 @@
 import { withinMs } from '../service/within.ts'
-import { gatewayMetrics, type GatewayMetricsOptions } from './gateway-metrics.ts'
+import { gatewayMetrics, type GatewayMetricsOptions, type GatewayMetrics } from './gateway-metrics.ts'
 import type {
   PrimaryObserverHandlers,
   RecordBatch,
@@ -7,7 +7,7 @@ import type {
   WorkerGauges,
   WorkerObserverHandlers,
 } from './observer-messages.ts'
-import { recentRequests } from './recent-requests.ts'
+import { recentRequests, type RecentRequests } from './recent-requests.ts'
 import { type RequestRecord } from './record.ts'
 import { runningMax, type RunningRequests } from './under-way.ts'
 
@@ -61,37 +61,95 @@ const noGauges: WorkerGauges = { streamsOpen: 0, logLinesDropped: 0, recordsDrop
  * Makes the observer of a service of several processes. Before each reply all workers send their records. A worker that
  * takes longer than a second is not waited for again until it has replied.
  */
-export function primaryObserver({
-  version,
-  breakers,
-  logLinesDropped,
-  now,
-  flushMs: limitMs = flushMs,
-  onBatch,
-  ledgerRowsDropped = () => 0,
-}: PrimaryObserverOptions): PrimaryObserver {
-  const workers = new Set<WorkerState>()
-  const dropped = { logLines: 0, records: 0 }
-  let ready = 0
-  let restarts = 0
-  const recent = recentRequests(now)
-  const metrics = gatewayMetrics({
+export function primaryObserver(options: PrimaryObserverOptions): PrimaryObserver {
+  return new ObserverOfWorkers(options)
+}
+
+class ObserverOfWorkers implements PrimaryObserver {
+  readonly #logLinesDropped: () => number
+  readonly #limitMs: number
+  readonly #onBatch: ((batch: RecordBatch) => void) | undefined
+  readonly #workers = new Set<WorkerState>()
+  readonly #dropped = { logLines: 0, records: 0 }
+  #ready = 0
+  #restarts = 0
+  readonly #recent: RecentRequests
+  readonly #metrics: GatewayMetrics
+  readonly #upToDate: () => Promise<void>
+  readonly reloaded: (result: 'ok' | 'failed') => void
+
+  constructor({
     version,
-    ...(breakers === undefined ? {} : { breakers }),
-    logLinesDropped: () => logLinesDropped() + dropped.logLines,
-    recordsDropped: () => dropped.records,
-    ledgerRowsDropped,
-    residentBytes: () =>
-      [...workers].reduce((sum, { gauges = noGauges }) => sum + gauges.residentBytes, process.memoryUsage.rss()),
-    workersReady: () => ready,
-    workerRestarts: () => restarts,
-  })
+    breakers,
+    logLinesDropped,
+    now,
+    flushMs: limitMs = flushMs,
+    onBatch,
+    ledgerRowsDropped = () => 0,
+  }: PrimaryObserverOptions) {
+    this.#logLinesDropped = logLinesDropped
+    this.#limitMs = limitMs
+    this.#onBatch = onBatch
+    this.#recent = recentRequests(now)
+    this.#metrics = gatewayMetrics({
+      version,
+      ...(breakers === undefined ? {} : { breakers }),
+      logLinesDropped: () => this.#logLinesDropped() + this.#dropped.logLines,
+      recordsDropped: () => this.#dropped.records,
+      ledgerRowsDropped,
+      residentBytes: () =>
+        [...this.#workers].reduce(
+          (sum, { gauges = noGauges }) => sum + gauges.residentBytes,
+          process.memoryUsage.rss(),
+        ),
+      workersReady: () => this.#ready,
+      workerRestarts: () => this.#restarts,
+    })
+    this.#upToDate = sharedRuns(async () => {
+      await Promise.all(Array.from(this.#workers, (state) => this.#flush(state)))
+    })
+    this.reloaded = this.#metrics.reloaded
+  }
 
-  const upToDate = sharedRuns(async () => {
-    await Promise.all(Array.from(workers, flush))
-  })
+  joined(worker: Remote<WorkerObserverHandlers>): ObservedWorker {
+    const state: WorkerState = { worker, gauges: undefined, isFlushing: false }
+    let unsubscribe: (() => void) | undefined
+    this.#workers.add(state)
+    const tell = (count: number): void => void worker.requestsRecorded(count).catch(() => undefined)
+    return {
+      handlers: {
+        takeRecords: (batch) => this.#take(state, batch),
+        metricsText: () => this.#exact(this.#metrics.text),
+        rememberedRequests: ({ scope, after }) => this.#exact(() => this.#recent.since(scope, after)),
+        findRequest: ({ scope, id }) => this.#exact(() => this.#recent.find(scope, id)),
+        allRunning: () => this.#allRunning(),
+        recentCallers: () => this.#exact(this.#recent.callers),
+        attemptsAt: (providers) =>
+          this.#exact(() => new Map(providers.map((provider) => [provider, this.#recent.attempts(provider)]))),
+        followRequests: (isFollowing) => {
+          unsubscribe?.()
+          unsubscribe = isFollowing ? this.#recent.subscribe(tell) : undefined
+        },
+      },
+      left: () => {
+        this.#workers.delete(state)
+        unsubscribe?.()
+        const { gauges = noGauges } = state
+        this.#metrics.streamsOpen.add(-gauges.streamsOpen)
+        state.gauges = { ...gauges, streamsOpen: 0 }
+      },
+    }
+  }
 
-  async function flush(state: WorkerState): Promise<void> {
+  workersReady(count: number): void {
+    this.#ready = count
+  }
+
+  workerRestarted(): void {
+    this.#restarts += 1
+  }
+
+  async #flush(state: WorkerState): Promise<void> {
     if (state.gauges === undefined || state.isFlushing) return
     state.isFlushing = true
     // A worker that has ended rejects; `left` is called for it elsewhere.
@@ -101,33 +159,35 @@ export function primaryObserver({
       .then(() => {
         state.isFlushing = false
       })
-    await withinMs(answered, limitMs)
+    await withinMs(answered, this.#limitMs)
   }
 
-  function take(state: WorkerState, batch: RecordBatch): void {
-    onBatch?.(batch)
+  #take(state: WorkerState, batch: RecordBatch): void {
+    this.#onBatch?.(batch)
     const { records, gauges } = batch
     // A worker is the same program, and wrote RequestRecords.
     // oxlint-disable-next-line typescript/consistent-type-assertions
     const all = JSON.parse(records) as readonly RequestRecord[]
     for (const record of all) {
-      metrics.record(record)
-      recent.record(record)
+      this.#metrics.record(record)
+      this.#recent.record(record)
     }
     const before = state.gauges ?? noGauges
-    dropped.logLines += gauges.logLinesDropped - before.logLinesDropped
-    dropped.records += gauges.recordsDropped - before.recordsDropped
+    this.#dropped.logLines += gauges.logLinesDropped - before.logLinesDropped
+    this.#dropped.records += gauges.recordsDropped - before.recordsDropped
     // The last batch of a worker may be read after the worker has ended.
-    const streamsOpen = workers.has(state) ? gauges.streamsOpen : 0
-    metrics.streamsOpen.add(streamsOpen - before.streamsOpen)
+    const streamsOpen = this.#workers.has(state) ? gauges.streamsOpen : 0
+    this.#metrics.streamsOpen.add(streamsOpen - before.streamsOpen)
     state.gauges = { ...gauges, streamsOpen }
   }
 
   /** Asks all workers. */
-  async function allRunning(): Promise<RunningRequests> {
+  async #allRunning(): Promise<RunningRequests> {
     const answers = await Promise.all(
-      Array.from(workers, async ({ worker, gauges }) =>
-        gauges === undefined ? undefined : withinMs(worker.runningRequests(undefined), limitMs).catch(() => undefined),
+      Array.from(this.#workers, async ({ worker, gauges }) =>
+        gauges === undefined
+          ? undefined
+          : withinMs(worker.runningRequests(undefined), this.#limitMs).catch(() => undefined),
       ),
     )
     const known = answers.filter((answer) => answer !== undefined)
@@ -141,50 +201,9 @@ export function primaryObserver({
   }
 
   /** Computes a reply that includes all requests which ended before the question. */
-  async function exact<Answer>(answer: () => Answer): Promise<Answer> {
-    await upToDate()
+  async #exact<Answer>(answer: () => Answer): Promise<Answer> {
+    await this.#upToDate()
     return answer()
-  }
-
-  function joined(worker: Remote<WorkerObserverHandlers>): ObservedWorker {
-    const state: WorkerState = { worker, gauges: undefined, isFlushing: false }
-    let unsubscribe: (() => void) | undefined
-    workers.add(state)
-    const tell = (count: number): void => void worker.requestsRecorded(count).catch(() => undefined)
-    return {
-      handlers: {
-        takeRecords: (batch) => take(state, batch),
-        metricsText: () => exact(metrics.text),
-        rememberedRequests: ({ scope, after }) => exact(() => recent.since(scope, after)),
-        findRequest: ({ scope, id }) => exact(() => recent.find(scope, id)),
-        allRunning,
-        recentCallers: () => exact(recent.callers),
-        attemptsAt: (providers) =>
-          exact(() => new Map(providers.map((provider) => [provider, recent.attempts(provider)]))),
-        followRequests(isFollowing) {
-          unsubscribe?.()
-          unsubscribe = isFollowing ? recent.subscribe(tell) : undefined
-        },
-      },
-      left() {
-        workers.delete(state)
-        unsubscribe?.()
-        const { gauges = noGauges } = state
-        metrics.streamsOpen.add(-gauges.streamsOpen)
-        state.gauges = { ...gauges, streamsOpen: 0 }
-      },
-    }
-  }
-
-  return {
-    joined,
-    reloaded: metrics.reloaded,
-    workersReady(count) {
-      ready = count
-    },
-    workerRestarted() {
-      restarts += 1
-    },
   }
 }
 

@@ -81,8 +81,8 @@ export class Primary {
       log,
       start: (slot) => this.#start(slot),
       drainMsMax: this.#timers.drainMs + graceMs,
-      onCount: this.#observer.workersReady,
-      onCrash: this.#observer.workerRestarted,
+      onCount: (count) => this.#observer.workersReady(count),
+      onCrash: () => this.#observer.workerRestarted(),
       now: clock,
       sleep: (ms) => Bun.sleep(ms),
     })

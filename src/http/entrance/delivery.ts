@@ -111,7 +111,7 @@ export function streamResponse(request: ApiRequest, { served, answering }: Answe
     reply = decided
     return request.content?.passing(decided) ?? decided
   }
-  const { send, fail, leave } = eventStreamBody({
+  const stream = eventStreamBody({
     reply: served === undefined ? answering.then(accept) : accept(served),
     heartbeatMs: options.timers.heartbeatMs,
     stallMs: options.timers.stallMs,
@@ -139,16 +139,20 @@ export function streamResponse(request: ApiRequest, { served, answering }: Answe
   options.streamsOpen.add(1)
   onAbort(controller, () => {
     const reason: unknown = controller.signal.reason
-    if (reason instanceof ClientLeft) leave()
-    else fail(reason)
+    if (reason instanceof ClientLeft) stream.leave()
+    else stream.fail(reason)
   })
   const headers = request.replyHeaders.ofEvents(request, served)
   if (context.keep !== undefined) {
-    context.keep(send)
+    context.keep((to) => stream.send(to))
     return new Response(null, { headers })
   }
   // A direct stream writes to the socket without a queue between, and shows when the client does not read.
-  const body: Bun.DirectUnderlyingSource<Uint8Array> = { type: 'direct', pull: send, cancel: leave }
+  const body: Bun.DirectUnderlyingSource<Uint8Array> = {
+    type: 'direct',
+    pull: (to) => stream.send(to),
+    cancel: () => stream.leave(),
+  }
   return new Response(new ReadableStream(body), { headers })
 }
 

@@ -32,7 +32,13 @@ function subject(reply: PartStream | Promise<PartStream>, format: StreamFormat =
     },
     onEnd: (outcome) => outcomes.push(outcome),
   })
-  return { ...stream, outcomes, aborts: () => aborts }
+  return {
+    send: (sink: Parameters<EventStreamBody['send']>[0]) => stream.send(sink),
+    fail: (error: unknown) => stream.fail(error),
+    leave: () => stream.leave(),
+    outcomes,
+    aborts: () => aborts,
+  }
 }
 
 function eventOf(chunk: { readonly data: Uint8Array }): string {

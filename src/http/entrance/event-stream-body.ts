@@ -62,152 +62,175 @@ export interface EventStreamBody {
  * Writes server-sent events to a client: parts as they arrive, the format's end after a complete stream, and an error
  * event without that end after any other (failover.md rule 4). The reply is read at the client's pace.
  */
-export function eventStreamBody({
-  reply,
-  format,
-  heartbeatMs = format.keepAlive?.everyMs ?? 0,
-  stallMs,
-  describe,
-  abort,
-  onEnd,
-}: EventStreamOptions): EventStreamBody {
-  let decided = reply instanceof Promise ? undefined : reply
-  // A rejection is reported where the reply is awaited, which is never if the client leaves early.
-  if (reply instanceof Promise) reply.catch(() => undefined)
-  let usage: Usage | undefined
-  /** The last resume of the reply when `usage` was read. */
-  let resuming: Promise<unknown> | undefined
-  const delivered = deliveredParts()
-  let textBytes = 0
-  let isFinished = false
-  let isOver = false
-  /** Written bytes are not read yet. */
-  let isBlocked = false
-  let forced: { readonly reason: unknown } | undefined
-  let sink: EventStreamSink | undefined
-  /** The last bytes of the stream. */
-  let ending: Uint8Array | undefined
-  let stall: Watchdog | undefined
-  const ended = Promise.withResolvers<void>()
+export function eventStreamBody(options: EventStreamOptions): EventStreamBody {
+  return new StreamBody(options)
+}
 
-  function finish(outcome: Pick<StreamOutcome, 'error' | 'cause' | 'hasClientLeft'>): void {
-    isOver = true
-    stall?.stop()
-    const isWhole = !outcome.hasClientLeft && outcome.error === undefined
-    const isCut = !isWhole && !(isFinished && usage !== undefined)
-    onEnd({ ...outcome, usage, isCut, answerBytes: textBytes })
+class StreamBody implements EventStreamBody {
+  readonly #onEnd: (outcome: StreamOutcome) => void
+  readonly #abort: () => void
+  readonly #format: StreamOutput
+  readonly #stallMs: number
+  readonly #heartbeatMs: number
+  readonly #reply: PartStream | Promise<PartStream>
+  readonly #describe: (error: unknown) => WireError
+  #decided: PartStream | undefined
+  #usage: Usage | undefined
+  /** The last resume of the reply when `usage` was read. */
+  #resuming: Promise<unknown> | undefined
+  readonly #delivered = deliveredParts()
+  #textBytes = 0
+  #isFinished = false
+  #isOver = false
+  /** Written bytes are not read yet. */
+  #isBlocked = false
+  #forced: { readonly reason: unknown } | undefined
+  #sink: EventStreamSink | undefined
+  /** The last bytes of the stream. */
+  #ending: Uint8Array | undefined
+  #stall: Watchdog | undefined
+  readonly #ended = Promise.withResolvers<void>()
+  readonly #parts: Receiver<readonly Part[]>
+
+  constructor({
+    reply,
+    format,
+    heartbeatMs = format.keepAlive?.everyMs ?? 0,
+    stallMs,
+    describe,
+    abort,
+    onEnd,
+  }: EventStreamOptions) {
+    this.#onEnd = onEnd
+    this.#abort = abort
+    this.#format = format
+    this.#stallMs = stallMs
+    this.#heartbeatMs = heartbeatMs
+    this.#reply = reply
+    this.#describe = describe
+    this.#decided = reply instanceof Promise ? undefined : reply
+    // A rejection is reported where the reply is awaited, which is never if the client leaves early.
+    if (reply instanceof Promise) reply.catch(() => undefined)
+    this.#parts = {
+      receive: (received) => {
+        try {
+          return this.#write(received)
+        } catch (error) {
+          this.#fail(error)
+          return false
+        }
+      },
+      fail: (error) => this.#fail(error),
+    }
   }
 
-  function leave(): void {
-    if (isOver) return
-    isOver = true
+  leave(): void {
+    if (this.#isOver) return
+    this.#isOver = true
     // First: the end of the work may book a cost, which belongs into the record.
-    abort()
-    finish({ hasClientLeft: true })
+    this.#abort()
+    this.#finish({ hasClientLeft: true })
+  }
+
+  async send(to: EventStreamSink): Promise<void> {
+    this.#sink = to
+    if (this.#ending !== undefined) return close(to, this.#ending)
+    if (this.#decided === undefined) await this.#decide(to).catch((error: unknown) => this.#fail(error))
+    this.#readOn()
+    // The runtime ends the response when this promise resolves, as if it were complete.
+    return this.#ended.promise
+  }
+
+  fail(reason: unknown): void {
+    if (this.#isOver || this.#forced !== undefined) return
+    this.#forced = { reason }
+    this.#abort()
+    if (this.#sink === undefined || this.#isBlocked) this.#end(this.#describe(reason))
+  }
+
+  #finish(outcome: Pick<StreamOutcome, 'error' | 'cause' | 'hasClientLeft'>): void {
+    this.#isOver = true
+    this.#stall?.stop()
+    const isWhole = !outcome.hasClientLeft && outcome.error === undefined
+    const isCut = !isWhole && !(this.#isFinished && this.#usage !== undefined)
+    this.#onEnd({ ...outcome, usage: this.#usage, isCut, answerBytes: this.#textBytes })
   }
 
   /** Ends the stream, with an error event if there was an error. */
-  function end(error?: WireError, cause?: unknown): void {
-    finish({ hasClientLeft: false, ...(error === undefined ? {} : { error, cause }) })
-    ending = error === undefined ? format.end : format.error(error, delivered.soFar())
-    if (sink === undefined) return
-    close(sink, ending)
-    ended.resolve()
+  #end(error?: WireError, cause?: unknown): void {
+    this.#finish({ hasClientLeft: false, ...(error === undefined ? {} : { error, cause }) })
+    this.#ending = error === undefined ? this.#format.end : this.#format.error(error, this.#delivered.soFar())
+    if (this.#sink === undefined) return
+    close(this.#sink, this.#ending)
+    this.#ended.resolve()
   }
 
   /** Returns the bytes of these parts; empty if all of them are for the record only. */
-  function frame(parts: readonly Part[]): Uint8Array {
+  #frame(parts: readonly Part[]): Uint8Array {
     // The provider before has counted another answer.
-    if (decided?.resuming !== resuming) [resuming, usage] = [decided?.resuming, undefined]
+    if (this.#decided?.resuming !== this.#resuming) [this.#resuming, this.#usage] = [this.#decided?.resuming, undefined]
     for (const part of parts) {
-      delivered.add(part)
-      if (part.usage !== undefined) usage = part.usage
-      if (part.finishReason !== undefined) isFinished = true
-      textBytes += answerBytes(part)
+      this.#delivered.add(part)
+      if (part.usage !== undefined) this.#usage = part.usage
+      if (part.finishReason !== undefined) this.#isFinished = true
+      this.#textBytes += answerBytes(part)
     }
-    return format.frame(parts)
+    return this.#format.frame(parts)
   }
 
   /** Waits until the client has read. A client that does not read in time has left. */
-  async function untilRead(written: Promise<unknown>): Promise<void> {
-    stall ??= watchdog(stallMs, leave)
-    stall.touch()
-    isBlocked = true
+  async #untilRead(written: Promise<unknown>): Promise<void> {
+    this.#stall ??= watchdog(this.#stallMs, () => this.leave())
+    this.#stall.touch()
+    this.#isBlocked = true
     await written
-    isBlocked = false
-    stall.pause()
+    this.#isBlocked = false
+    this.#stall.pause()
   }
 
   /** Sends keep-alives until there is a reply. The first is sent at once: the headers go with it. */
-  async function decide(to: EventStreamSink): Promise<PartStream | undefined> {
-    for (let waitMs = 0; !isOver && forced === undefined; waitMs = heartbeatMs) {
-      decided = await withinMs(Promise.resolve(reply), waitMs)
-      if (decided !== undefined) return decided
-      if (isOver || forced !== undefined) break
-      const written = format.keepAlive && to.write(format.keepAlive.bytes)
-      if (written instanceof Promise) await untilRead(written)
+  async #decide(to: EventStreamSink): Promise<PartStream | undefined> {
+    for (let waitMs = 0; !this.#isOver && this.#forced === undefined; waitMs = this.#heartbeatMs) {
+      this.#decided = await withinMs(Promise.resolve(this.#reply), waitMs)
+      if (this.#decided !== undefined) return this.#decided
+      if (this.#isOver || this.#forced !== undefined) break
+      const written = this.#format.keepAlive && to.write(this.#format.keepAlive.bytes)
+      if (written instanceof Promise) await this.#untilRead(written)
     }
     return undefined
   }
 
   /** Reads parts while the client takes them, unless the stream is over. */
-  function readOn(): void {
-    if (isOver) return
-    if (forced !== undefined) return end(describe(forced.reason))
-    if (decided !== undefined) readTo(decided, parts)
+  #readOn(): void {
+    if (this.#isOver) return
+    if (this.#forced !== undefined) return this.#end(this.#describe(this.#forced.reason))
+    if (this.#decided !== undefined) readTo(this.#decided, this.#parts)
   }
 
   /** Writes parts. @returns whether the client takes more now */
-  function write(received: readonly Part[] | undefined): boolean {
-    const bytes = forced === undefined ? received && frame(received) : undefined
-    if (isOver) return false
+  #write(received: readonly Part[] | undefined): boolean {
+    const bytes = this.#forced === undefined ? received && this.#frame(received) : undefined
+    if (this.#isOver) return false
     if (bytes === undefined) {
-      if (forced === undefined) end()
-      else end(describe(forced.reason))
+      if (this.#forced === undefined) this.#end()
+      else this.#end(this.#describe(this.#forced.reason))
       return false
     }
-    const written = bytes.length === 0 ? undefined : sink?.write(bytes)
+    const written = bytes.length === 0 ? undefined : this.#sink?.write(bytes)
     if (!(written instanceof Promise)) return true
-    untilRead(written).then(readOn, fail)
+    this.#untilRead(written).then(
+      () => this.#readOn(),
+      (error: unknown) => this.#fail(error),
+    )
     return false
   }
 
-  function fail(error: unknown): void {
-    const wasOver = isOver
-    isOver = true
+  #fail(error: unknown): void {
+    const wasOver = this.#isOver
+    this.#isOver = true
     // First, as in `leave`.
-    abort()
-    if (!wasOver) end(describe(forced === undefined ? error : forced.reason), error)
-  }
-
-  const parts: Receiver<readonly Part[]> = {
-    receive(received) {
-      try {
-        return write(received)
-      } catch (error) {
-        fail(error)
-        return false
-      }
-    },
-    fail,
-  }
-
-  return {
-    leave,
-    async send(to) {
-      sink = to
-      if (ending !== undefined) return close(to, ending)
-      if (decided === undefined) await decide(to).catch(fail)
-      readOn()
-      // The runtime ends the response when this promise resolves, as if it were complete.
-      return ended.promise
-    },
-    fail(reason) {
-      if (isOver || forced !== undefined) return
-      forced = { reason }
-      abort()
-      if (sink === undefined || isBlocked) end(describe(reason))
-    },
+    this.#abort()
+    if (!wasOver) this.#end(this.#describe(this.#forced === undefined ? error : this.#forced.reason), error)
   }
 }
 

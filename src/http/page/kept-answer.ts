@@ -79,155 +79,183 @@ export interface KeptAnswerOptions {
 const stoppedEvent = new TextEncoder().encode('event: stopped\ndata: {}\n\n')
 
 /** Keeps the bytes of one answer. */
-export function keptAnswer({ abort, onForget, budget, bytesMax, timers, isClosing }: KeptAnswerOptions): KeptAnswer {
-  const head = Promise.withResolvers<AnswerHead | undefined>()
-  const readers = new Set<{ position: number }>()
-  /** Blocks from `removed` on. */
-  let blocks: Uint8Array[] = []
-  /** Number of blocks that are not kept any more. */
-  let removed = 0
-  let length = 0
-  let isWhole = true,
-    isOver = false,
-    isForgotten = false
-  let change: PromiseWithResolvers<void> | undefined
-  /** Resolves when all readers have read everything. */
-  let caughtUp: PromiseWithResolvers<void> | undefined
-  let timer: SharedTimer | undefined
+export function keptAnswer(options: KeptAnswerOptions): KeptAnswer {
+  return new AnswerInMemory(options)
+}
 
-  function wake(): void {
-    change?.resolve()
-    change = undefined
+class AnswerInMemory implements KeptAnswer {
+  readonly #bytesMax: number
+  readonly #budget: BlockBudget
+  readonly #onForget: () => void
+  readonly #timers: SharedTimers
+  readonly #abort: () => void
+  readonly #isClosing: () => boolean
+  readonly #head = Promise.withResolvers<AnswerHead | undefined>()
+  readonly #readers = new Set<{ position: number }>()
+  /** Blocks from `removed` on. */
+  #blocks: Uint8Array[] = []
+  /** Number of blocks that are not kept any more. */
+  #removed = 0
+  #length = 0
+  #isWhole = true
+  #isOver = false
+  #isForgotten = false
+  #change: PromiseWithResolvers<void> | undefined
+  /** Resolves when all readers have read everything. */
+  #caughtUp: PromiseWithResolvers<void> | undefined
+  #timer: SharedTimer | undefined
+
+  constructor({ abort, onForget, budget, bytesMax, timers, isClosing }: KeptAnswerOptions) {
+    this.#bytesMax = bytesMax
+    this.#budget = budget
+    this.#onForget = onForget
+    this.#timers = timers
+    this.#abort = abort
+    this.#isClosing = isClosing
   }
 
-  function append(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length;) {
-      const within = length % blockBytes
-      if (within === 0) addBlock()
-      const part = bytes.subarray(at, at + blockBytes - within)
-      blocks.at(-1)?.set(part, within)
-      at += part.length
-      length += part.length
+  get head(): Promise<AnswerHead | undefined> {
+    return this.#head.promise
+  }
+
+  begin(head: AnswerHead): void {
+    this.#head.resolve(head)
+  }
+
+  forget(): void {
+    if (this.#isForgotten) return
+    this.#isForgotten = true
+    this.#timer?.stop()
+    this.#onForget()
+    if (this.#readers.size === 0) this.#removeBlocks(this.#blocks.length)
+  }
+
+  end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#timer?.stop()
+    this.#wake()
+    if (this.#isWhole && !this.#isForgotten) this.#timer = this.#timers.start(keptMs, () => this.forget())
+    else this.forget()
+  }
+
+  abandon(): void {
+    if (this.#isOver) return
+    this.#abort()
+    this.#head.resolve(undefined)
+    this.end()
+  }
+
+  stop(): void {
+    if (!this.#isOver) this.#append(stoppedEvent)
+    this.abandon()
+  }
+
+  get isWhole() {
+    return this.#isWhole
+  }
+
+  get isOver() {
+    return this.#isOver
+  }
+
+  get hasReaders() {
+    return this.#readers.size > 0
+  }
+
+  read(
+    from: number,
+  ):
+    | { readonly position: number; next: () => AnswerBytes | undefined; advance(count: number): void; leave(): void }
+    | undefined {
+    if (this.#bytesAt(from) === undefined) return undefined
+    const place = { position: from }
+    this.#readers.add(place)
+    if (!this.#isOver) this.#timer?.stop()
+    return {
+      get position() {
+        return place.position
+      },
+      next: () => this.#bytesAt(place.position),
+      advance: (count) => {
+        place.position += count
+        if (!this.#isWhole) this.#trim()
+      },
+      leave: () => {
+        if (this.#readers.delete(place)) this.#onLeft()
+      },
     }
   }
 
-  function addBlock(): void {
-    isWhole &&= length < bytesMax && budget.hasSpace(blockBytes)
-    blocks.push(new Uint8Array(blockBytes))
-    budget.add(blockBytes)
+  changed(): Promise<void> {
+    this.#change ??= Promise.withResolvers()
+    return this.#change.promise
+  }
+
+  write(bytes: Uint8Array): void | Promise<void> {
+    if (this.#isOver) return undefined
+    this.#append(bytes)
+    this.#wake()
+    if (this.#isWhole) return undefined
+    if (this.#readers.size === 0) return this.abandon()
+    // The answer waits for its slowest reader.
+    this.#caughtUp ??= Promise.withResolvers()
+    return this.#caughtUp.promise
+  }
+
+  #wake(): void {
+    this.#change?.resolve()
+    this.#change = undefined
+  }
+
+  #append(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length;) {
+      const within = this.#length % blockBytes
+      if (within === 0) this.#addBlock()
+      const part = bytes.subarray(at, at + blockBytes - within)
+      this.#blocks.at(-1)?.set(part, within)
+      at += part.length
+      this.#length += part.length
+    }
+  }
+
+  #addBlock(): void {
+    this.#isWhole &&= this.#length < this.#bytesMax && this.#budget.hasSpace(blockBytes)
+    this.#blocks.push(new Uint8Array(blockBytes))
+    this.#budget.add(blockBytes)
   }
 
   /** Removes the blocks that all readers have read. */
-  function trim(): void {
-    const needed = Math.min(length, ...[...readers].map(({ position }) => position))
-    const count = Math.floor(needed / blockBytes) - removed
-    if (count > 0) removeBlocks(count)
-    if (needed < length) return
-    caughtUp?.resolve()
-    caughtUp = undefined
+  #trim(): void {
+    const needed = Math.min(this.#length, ...[...this.#readers].map(({ position }) => position))
+    const count = Math.floor(needed / blockBytes) - this.#removed
+    if (count > 0) this.#removeBlocks(count)
+    if (needed < this.#length) return
+    this.#caughtUp?.resolve()
+    this.#caughtUp = undefined
   }
 
-  function removeBlocks(count: number): void {
-    budget.add(-blocks.splice(0, count).length * blockBytes)
-    removed += count
+  #removeBlocks(count: number): void {
+    this.#budget.add(-this.#blocks.splice(0, count).length * blockBytes)
+    this.#removed += count
   }
 
-  function forget(): void {
-    if (isForgotten) return
-    isForgotten = true
-    timer?.stop()
-    onForget()
-    if (readers.size === 0) removeBlocks(blocks.length)
+  #onLeft(): void {
+    if (!this.#isWhole) this.#trim()
+    if (this.#readers.size > 0) return
+    if (this.#isForgotten) this.#removeBlocks(this.#blocks.length)
+    if (this.#isOver) return
+    if (!this.#isWhole || this.#isClosing()) this.abandon()
+    else this.#timer = this.#timers.start(keptMs, () => this.abandon())
   }
 
-  function finish(): void {
-    if (isOver) return
-    isOver = true
-    timer?.stop()
-    wake()
-    if (isWhole && !isForgotten) timer = timers.start(keptMs, forget)
-    else forget()
-  }
-
-  function abandon(): void {
-    if (isOver) return
-    abort()
-    head.resolve(undefined)
-    finish()
-  }
-
-  function stop(): void {
-    if (!isOver) append(stoppedEvent)
-    abandon()
-  }
-
-  function onLeft(): void {
-    if (!isWhole) trim()
-    if (readers.size > 0) return
-    if (isForgotten) removeBlocks(blocks.length)
-    if (isOver) return
-    if (!isWhole || isClosing()) abandon()
-    else timer = timers.start(keptMs, abandon)
-  }
-
-  function bytesAt(position: number): AnswerBytes | undefined {
-    const index = Math.floor(position / blockBytes) - removed
-    if (index < 0 || position > length) return undefined
+  #bytesAt(position: number): AnswerBytes | undefined {
+    const index = Math.floor(position / blockBytes) - this.#removed
+    if (index < 0 || position > this.#length) return undefined
     const start = position % blockBytes
-    const end = Math.min(blockBytes, start + length - position)
-    const bytes = blocks[index]?.subarray(start, end) ?? nothing
-    return { bytes, isLast: isOver && position + bytes.length === length }
-  }
-
-  return {
-    head: head.promise,
-    get isWhole() {
-      return isWhole
-    },
-    get isOver() {
-      return isOver
-    },
-    get hasReaders() {
-      return readers.size > 0
-    },
-    begin: head.resolve,
-    read(from) {
-      if (bytesAt(from) === undefined) return undefined
-      const place = { position: from }
-      readers.add(place)
-      if (!isOver) timer?.stop()
-      return {
-        get position() {
-          return place.position
-        },
-        next: () => bytesAt(place.position),
-        advance(count) {
-          place.position += count
-          if (!isWhole) trim()
-        },
-        leave() {
-          if (readers.delete(place)) onLeft()
-        },
-      }
-    },
-    changed() {
-      change ??= Promise.withResolvers()
-      return change.promise
-    },
-    write(bytes) {
-      if (isOver) return undefined
-      append(bytes)
-      wake()
-      if (isWhole) return undefined
-      if (readers.size === 0) return abandon()
-      // The answer waits for its slowest reader.
-      caughtUp ??= Promise.withResolvers()
-      return caughtUp.promise
-    },
-    end: finish,
-    stop,
-    abandon,
-    forget,
+    const end = Math.min(blockBytes, start + this.#length - position)
+    const bytes = this.#blocks[index]?.subarray(start, end) ?? nothing
+    return { bytes, isLast: this.#isOver && position + bytes.length === this.#length }
   }
 }
 

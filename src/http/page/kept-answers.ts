@@ -50,14 +50,75 @@ const stoppedMax = 256
 
 /** Keeps the answers to the page (docs/page.md). @param isClosing whether the service shuts down */
 export function keptAnswers(timers: SharedTimers, isClosing: () => boolean, limits = keptLimits): KeptAnswers {
+  return new AnswersInMemory(timers, isClosing, limits)
+}
+
+class AnswersInMemory implements KeptAnswers {
+  readonly #limits: KeptLimits
+  readonly #timers: SharedTimers
+  readonly #isClosing: () => boolean
   /** In the order of their beginning. */
-  const entries = new Map<string, { readonly owner: string; readonly answer: KeptAnswer }>()
-  const stopped = new Set<string>()
-  let bytesKept = 0
+  readonly #entries = new Map<string, { readonly owner: string; readonly answer: KeptAnswer }>()
+  readonly #stopped = new Set<string>()
+  #bytesKept = 0
+  readonly #budget: { hasSpace(bytes: number): boolean; add(bytes: number): void }
+
+  constructor(timers: SharedTimers, isClosing: () => boolean, limits = keptLimits) {
+    this.#limits = limits
+    this.#timers = timers
+    this.#isClosing = isClosing
+    this.#budget = {
+      hasSpace: (bytes: number): boolean => {
+        while (this.#bytesKept + bytes > this.#limits.bytes) if (!this.#removeEnded()) return false
+        return true
+      },
+      add: (bytes: number): void => {
+        this.#bytesKept += bytes
+      },
+    }
+  }
+
+  begin(name: AnswerName, abort: () => void): KeptAnswer | undefined {
+    const key = keyOf(name)
+    if (this.#stopped.delete(key)) throw new WireError(499, 'invalid_request_error', 'client_left', 'It was stopped')
+    if (this.#entries.has(key))
+      throw new WireError(409, 'invalid_request_error', 'answer_exists', 'There is an answer with this request id')
+    const { owner } = name
+    if (this.#countOf(owner) >= this.#limits.answersOfOne && !this.#removeEnded(owner)) return undefined
+    if (this.#entries.size >= this.#limits.answers && !this.#removeEnded()) return undefined
+    const answer = keptAnswer({
+      abort,
+      onForget: () => this.#entries.delete(key),
+      budget: this.#budget,
+      bytesMax: this.#limits.bytesOfOne,
+      timers: this.#timers,
+      isClosing: this.#isClosing,
+    })
+    this.#entries.set(key, { owner, answer })
+    return answer
+  }
+
+  find(name: AnswerName): KeptAnswer | undefined {
+    return this.#entries.get(keyOf(name))?.answer
+  }
+
+  stop(name: AnswerName): boolean {
+    const key = keyOf(name)
+    const found = this.#entries.get(key)
+    found?.answer.stop()
+    if (found !== undefined) return true
+    this.#stopped.add(key)
+    for (const oldest of this.#stopped) if (this.#stopped.size > stoppedMax) this.#stopped.delete(oldest)
+    return false
+  }
+
+  stopUnread(): void {
+    for (const { answer } of [...this.#entries.values()]) if (!answer.hasReaders) answer.abandon()
+  }
 
   /** Removes the oldest ended answer that has no reader. @returns whether there was one */
-  function removeEnded(owner?: string): boolean {
-    for (const entry of entries.values()) {
+  #removeEnded(owner?: string): boolean {
+    for (const entry of this.#entries.values()) {
       const { isOver, hasReaders } = entry.answer
       if (!isOver || hasReaders || (owner !== undefined && entry.owner !== owner)) continue
       entry.answer.forget()
@@ -66,55 +127,10 @@ export function keptAnswers(timers: SharedTimers, isClosing: () => boolean, limi
     return false
   }
 
-  function countOf(owner: string): number {
+  #countOf(owner: string): number {
     let count = 0
-    for (const entry of entries.values()) if (entry.owner === owner) count++
+    for (const entry of this.#entries.values()) if (entry.owner === owner) count++
     return count
-  }
-
-  const budget = {
-    hasSpace(bytes: number): boolean {
-      while (bytesKept + bytes > limits.bytes) if (!removeEnded()) return false
-      return true
-    },
-    add(bytes: number): void {
-      bytesKept += bytes
-    },
-  }
-
-  return {
-    begin(name, abort) {
-      const key = keyOf(name)
-      if (stopped.delete(key)) throw new WireError(499, 'invalid_request_error', 'client_left', 'It was stopped')
-      if (entries.has(key))
-        throw new WireError(409, 'invalid_request_error', 'answer_exists', 'There is an answer with this request id')
-      const { owner } = name
-      if (countOf(owner) >= limits.answersOfOne && !removeEnded(owner)) return undefined
-      if (entries.size >= limits.answers && !removeEnded()) return undefined
-      const answer = keptAnswer({
-        abort,
-        onForget: () => entries.delete(key),
-        budget,
-        bytesMax: limits.bytesOfOne,
-        timers,
-        isClosing,
-      })
-      entries.set(key, { owner, answer })
-      return answer
-    },
-    find: (name) => entries.get(keyOf(name))?.answer,
-    stop(name) {
-      const key = keyOf(name)
-      const found = entries.get(key)
-      found?.answer.stop()
-      if (found !== undefined) return true
-      stopped.add(key)
-      for (const oldest of stopped) if (stopped.size > stoppedMax) stopped.delete(oldest)
-      return false
-    },
-    stopUnread() {
-      for (const { answer } of [...entries.values()]) if (!answer.hasReaders) answer.abandon()
-    },
   }
 }
 
