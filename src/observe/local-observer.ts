@@ -23,7 +23,7 @@ export function localObserver({ now, onRecord, ...options }: LocalObserverOption
       onRecord?.(record)
     },
     streamsOpen: metrics.streamsOpen,
-    reloaded: metrics.reloaded,
+    reloaded: (result) => metrics.reloaded(result),
     metricsText: async () => metrics.text(),
     remembered: async (scope, after) => recent.since(scope, after),
     find: async (scope, id) => recent.find(scope, id),

@@ -76,7 +76,6 @@ class ObserverOfWorkers implements PrimaryObserver {
   readonly #recent: RecentRequests
   readonly #metrics: GatewayMetrics
   readonly #upToDate: () => Promise<void>
-  readonly reloaded: (result: 'ok' | 'failed') => void
 
   constructor({
     version,
@@ -108,7 +107,6 @@ class ObserverOfWorkers implements PrimaryObserver {
     this.#upToDate = sharedRuns(async () => {
       await Promise.all(Array.from(this.#workers, (state) => this.#flush(state)))
     })
-    this.reloaded = this.#metrics.reloaded
   }
 
   joined(worker: Remote<WorkerObserverHandlers>): ObservedWorker {
@@ -119,7 +117,7 @@ class ObserverOfWorkers implements PrimaryObserver {
     return {
       handlers: {
         takeRecords: (batch) => this.#take(state, batch),
-        metricsText: () => this.#exact(this.#metrics.text),
+        metricsText: () => this.#exact(() => this.#metrics.text()),
         rememberedRequests: ({ scope, after }) => this.#exact(() => this.#recent.since(scope, after)),
         findRequest: ({ scope, id }) => this.#exact(() => this.#recent.find(scope, id)),
         allRunning: () => this.#allRunning(),
@@ -139,6 +137,10 @@ class ObserverOfWorkers implements PrimaryObserver {
         state.gauges = { ...gauges, streamsOpen: 0 }
       },
     }
+  }
+
+  reloaded(result: 'ok' | 'failed'): void {
+    this.#metrics.reloaded(result)
   }
 
   workersReady(count: number): void {
