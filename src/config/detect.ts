@@ -9,7 +9,6 @@ import { probeModels } from './probe.ts'
 /** Asks a server at this port of 127.0.0.1 for its models; `undefined` when none responds. Never rejects. */
 export type Probe = (port: number) => Promise<readonly string[] | undefined>
 
-/** Options of {@link detectProviders}. */
 export interface DetectOptions {
   readonly environment: Environment
   /** The port of this service, which is not asked. */

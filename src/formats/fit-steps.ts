@@ -7,7 +7,6 @@ import { RequestDraft } from './request-draft.ts'
 /** Changes one part of a request where the profile deviates and the request has the thing. */
 export type FitStep = (draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined) => void
 
-/** Options of {@link fittedBody}. */
 interface FitOptions {
   readonly profile: TargetProfile
   readonly changes: ChangeNotes | undefined

@@ -100,7 +100,6 @@ function hasOpaque(event: AnswerEvent): boolean {
   return event.kind === 'sealed' || (event.kind === 'call' && event.opaque !== undefined)
 }
 
-/** Options of {@link openConversation}. */
 export interface OpenOptions {
   /** Of the provider. Absent: no data is of its origin. */
   readonly seal?: OpaqueSeal | undefined

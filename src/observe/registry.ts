@@ -63,7 +63,6 @@ interface Metric extends MetricDescription {
   lines(): string
 }
 
-/** Makes an empty registry. */
 export function registry(): Registry {
   const metrics: Metric[] = []
 

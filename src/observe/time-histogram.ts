@@ -16,7 +16,6 @@ export interface TimeHistogram {
   percentile(share: number): number | undefined
 }
 
-/** Makes an empty histogram. */
 export function timeHistogram(): TimeHistogram {
   const counts = new Uint32Array(buckets)
   let least = Infinity

@@ -6,7 +6,6 @@ import { watchdog, type Watchdog } from '../service/watchdog.ts'
 import { TransportError, type UpstreamBody } from '../transport/transport.ts'
 import { bodyFailure } from './transport-failure.ts'
 
-/** Options of {@link byteStreamReply}. */
 export interface ByteStreamOptions {
   readonly contentType: string
   /** Limit of all bytes. */

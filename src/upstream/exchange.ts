@@ -43,7 +43,6 @@ const errorBodyBytesMax = 64 * 1024
 /** Time limit for the body of an error. Its status is known, so the body can be missing. */
 const errorBodyMs = 1_000
 
-/** Options of {@link upstreamExchange}. */
 export interface ExchangeOptions {
   readonly upstream: Upstream
   /** The upstream's name for the model. */

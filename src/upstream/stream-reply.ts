@@ -26,7 +26,6 @@ const afterFinishMs = 5_000
 /** A body that is read as a stream. */
 export type StreamBody = Pick<UpstreamBody, 'read' | 'readTo' | 'cancel' | 'hasPendingBytes'>
 
-/** Options of {@link streamReply}. */
 export interface StreamReplyOptions {
   /** How the body is divided into events. */
   readonly framing: Framing

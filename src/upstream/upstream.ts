@@ -21,7 +21,6 @@ export interface Upstream extends UpstreamOptions {
   readonly sealOf: (model: string) => OpaqueSeal
 }
 
-/** Options of {@link upstreamAt}. */
 export interface UpstreamOptions {
   readonly transport: Transport
   readonly protocol: Protocol

@@ -8,7 +8,6 @@ import { fingerprint } from '../watch/fingerprint.ts'
 import { configBytesMax, parseConfig, tooLarge } from './parse-config.ts'
 import type { Environment } from './resolve-provider.ts'
 
-/** Options of {@link loadConfig}. */
 export interface LoadOptions {
   /**
    * The file of `--config`, which must exist. Default: `providers.json` in the home folder, which may be missing.

@@ -74,7 +74,6 @@ export const providersFile = objectShape(
   },
 )
 
-/** Options of {@link parseConfig}. */
 export interface ParseOptions {
   /** File name for faults and for the result's `source`. */
   readonly file: string

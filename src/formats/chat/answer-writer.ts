@@ -18,7 +18,6 @@ import {
 } from './answer-message.ts'
 import type { ChunkHead } from './chunk.ts'
 
-/** Options of {@link answerWriter}. */
 export interface AnswerWriterOptions {
   /** The model's name if the answer has none. */
   readonly model: string

@@ -27,7 +27,6 @@ import type { DeclaredTool, ToolNames } from './tool-names.ts'
 /** Limit of a streamed answer, which is kept because its last event has all of it. A longer one fails. */
 const charactersMax = 16 * 1024 * 1024
 
-/** Options of {@link responseWriter}. */
 export interface ResponseWriterOptions {
   /** The model's name if the answer has none. */
   readonly model: string

@@ -28,7 +28,6 @@ const names = [
   'server-timing',
 ] as const
 
-/** Makes a writer of headers. */
 export function replyHeaders(): ReplyHeaders {
   return new HeadersOfReplies()
 }

@@ -29,7 +29,6 @@ export interface ContentRow {
   readonly answer: Uint8Array
 }
 
-/** Makes the rows of content. */
 export interface ContentRows {
   /** @throws {TooManySteps} */
   rowOf(taken: TakenContent, secrets: ProviderSecrets): ContentRow

@@ -42,7 +42,6 @@ export interface KeyBook {
   shadowed(): Promise<readonly string[]>
 }
 
-/** Options of {@link keyBook}. */
 export interface BookOptions {
   readonly table: Pick<KeyTable, 'stamp' | 'changes' | 'mayBeAway'>
   /** The keys in access.json. Another array is read anew. */

@@ -12,7 +12,6 @@ export interface KeyPeople {
   onEntry(person: Person): Promise<void> | undefined
 }
 
-/** Options of {@link keyPeople}. */
 export interface PeopleOptions {
   readonly book: Pick<KeyBook, 'person'>
   readonly keys: Pick<KeyTable, 'notePerson'>

@@ -8,7 +8,6 @@ import type { KeyBook, KnownKey } from './key-book.ts'
 import { claimedKey, isWellFormed, type FormedKey } from './key-form.ts'
 import { withLedger } from './responses.ts'
 
-/** Options of {@link keyRecogniser}. */
 export interface RecogniserOptions {
   readonly book: KeyBook
   readonly clients: Pick<ClientAddresses, 'addressOf'>

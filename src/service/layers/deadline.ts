@@ -8,7 +8,6 @@ import type { Trail } from '../trail.ts'
 /** Longest time of an upstream that shows progress, in milliseconds. */
 const progressMs = 300_000
 
-/** Options of {@link deadline}. */
 export interface DeadlineOptions<Request> {
   /** Milliseconds for a request. Infinity: only the whole request has a limit. */
   readonly msOf: (request: Request, call: Call) => number

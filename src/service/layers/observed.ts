@@ -5,7 +5,6 @@ import type { Call, Layer } from '../service.ts'
 import type { Tokens, Trail } from '../trail.ts'
 import type { OnEnd } from './bulkhead.ts'
 
-/** Options of {@link observed}. */
 export interface ObservedOptions<Reply> {
   readonly health: Health
   readonly onEnd: OnEnd<Reply>

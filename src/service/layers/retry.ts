@@ -5,7 +5,6 @@ import type { Layer } from '../service.ts'
 const retryAfterMsMax = 3_000
 const backoffMsFirst = 250
 
-/** Options of {@link retry}. */
 export interface RetryOptions {
   /** Further attempts at the same upstream, 0 to 5. */
   readonly retries: number

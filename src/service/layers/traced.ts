@@ -3,7 +3,6 @@ import { UpstreamFailure } from '../failure.ts'
 import type { Layer } from '../service.ts'
 import { wholeMicroseconds } from '../whole-microseconds.ts'
 
-/** Options of {@link traced}. */
 export interface TracedOptions {
   /** The provider's id. */
   readonly name: string
