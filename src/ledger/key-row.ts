@@ -1,27 +1,5 @@
 import type { KeyOwner, KeyPerson, NewKey, StoredKey } from './ledger.ts'
-
-/** A row of the table of keys. */
-export interface KeyRow {
-  readonly id: number
-  readonly line: number
-  readonly hash: Uint8Array
-  readonly hint: string
-  readonly name: string
-  readonly kind: string
-  readonly made: number
-  readonly made_by: string
-  readonly expires: number | null
-  readonly ended: number | null
-  readonly ended_by: string | null
-  readonly used: number | null
-  readonly grants: string
-  readonly person: string | null
-  readonly person_name: string | null
-  readonly person_user_id: string | null
-  readonly person_caseless: number | null
-  readonly person_seen: number | null
-  readonly team: string | null
-}
+import { numberInRow, textInRow, type WorkRow } from './work.ts'
 
 /** Stands in place of the names of a person that was forgotten. */
 export const forgotten = 'forgotten'
@@ -72,29 +50,39 @@ export function personValues(person: KeyPerson | undefined): (string | number | 
   return [id, name, accountId, Number(isCaseless), seen]
 }
 
-function personOf(row: KeyRow): { readonly person?: KeyPerson } {
-  const { person: id, person_name, person_user_id: accountId, person_caseless, person_seen } = row
-  if (id === null) return {}
+function personOf(row: WorkRow): { readonly person?: KeyPerson } {
+  const id = textInRow(row, 'person')
+  if (id === undefined) return {}
+  const accountId = textInRow(row, 'person_user_id')
   const person = {
-    ...{ id, name: person_name ?? '', seen: person_seen ?? 0 },
-    ...(accountId === null ? {} : { accountId }),
-    ...(person_caseless === 1 ? { isCaseless: true } : {}),
+    ...{ id, name: textInRow(row, 'person_name') ?? '', seen: numberInRow(row, 'person_seen') },
+    ...(accountId === undefined ? {} : { accountId }),
+    ...(numberInRow(row, 'person_caseless') === 1 ? { isCaseless: true } : {}),
   }
   return { person }
 }
 
 /** The key of a row. */
-export function storedKey(row: KeyRow): StoredKey {
-  const { id, line, hash, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants, team } = row
+export function storedKey(row: WorkRow): StoredKey {
+  const hash = row['hash']
+  const endedBy = textInRow(row, 'ended_by')
+  const team = textInRow(row, 'team')
+  const [expires, ended, used] = ['expires', 'ended', 'used'].map((name) => textInRow(row, name))
   return {
-    ...{ id, line, hint, name, kind, made, grants },
+    ...{ id: numberInRow(row, 'id'), line: numberInRow(row, 'line'), made: numberInRow(row, 'made') },
+    ...{
+      hint: String(row['hint']),
+      name: String(row['name']),
+      kind: String(row['kind']),
+      grants: String(row['grants']),
+    },
     ...personOf(row),
-    hash: Buffer.from(hash).toString('base64'),
-    madeBy: made_by,
-    ...(expires === null ? {} : { expires }),
-    ...(ended === null ? {} : { ended }),
-    ...(ended_by === null ? {} : { endedBy: ended_by }),
-    ...(used === null ? {} : { used }),
-    ...(team === null ? {} : { team }),
+    hash: Buffer.from(hash instanceof Uint8Array ? hash : []).toString('base64'),
+    madeBy: String(row['made_by']),
+    ...(expires === undefined ? {} : { expires: Number(expires) }),
+    ...(ended === undefined ? {} : { ended: Number(ended) }),
+    ...(endedBy === undefined ? {} : { endedBy }),
+    ...(used === undefined ? {} : { used: Number(used) }),
+    ...(team === undefined ? {} : { team }),
   }
 }

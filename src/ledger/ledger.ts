@@ -1,4 +1,5 @@
 import type { Person } from '../people/person.ts'
+import type { Statement, Work, WorkRow } from './work.ts'
 
 /*
  * The database of a service: facts that outlive it. `open-ledger.ts` opens `svc.db`, or `postgres/` a database for
@@ -205,36 +206,19 @@ export interface AuditTable {
   keyNames(ids: readonly number[]): Promise<ReadonlyMap<number, string>>
 }
 
-/** A statement for both databases: its parameters `$1`, `$2` … stand in the order of their numbers. */
-export interface Statement {
-  readonly text: string
-  readonly values: readonly (string | number)[]
-}
-
-/** Numbers may be texts. */
-export type PersonRow = Readonly<Record<string, unknown>>
-
-/** Makes statements for the number of a change. */
-export type ChangeStatements = (version: number) => readonly Statement[]
-
 /** A database, as people are found, exported and forgotten in it. Rejects with {@link LedgerUnavailable}. */
 export interface PersonDatabase {
   /** Reads keys, changes, names and sums. */
-  read(statement: Statement): Promise<readonly PersonRow[]>
+  read(statement: Statement): Promise<readonly WorkRow[]>
   /** Reads requests, attempts and content. */
-  readRequests(statement: Statement): Promise<readonly PersonRow[]>
+  readRequests(statement: Statement): Promise<readonly WorkRow[]>
   /** Deletes the content of a person. @param person number of the person */
   deleteContent(person: number): Promise<void>
   /**
-   * Performs statements and appends an entry to the audit, in one transaction. Running services have changed keys
-   * before it returns, as after other changes of keys.
-   *
-   * @param entryOf makes the entry of the rows that each statement returned
+   * Performs work and appends the entry that it returns to the audit, in one transaction. Running services have changed
+   * keys before it returns, as after other changes of keys.
    */
-  change(
-    statementsOf: ChangeStatements,
-    entryOf: (results: readonly (readonly PersonRow[])[]) => NewEntry,
-  ): Promise<void>
+  change(work: (version: number) => Work<NewEntry>): Promise<void>
   /** Overwrites the bytes of deleted and changed rows. */
   erase(): Promise<void>
   close(): Promise<void>

@@ -1,9 +1,10 @@
 import { dirname, join } from 'node:path'
-import { appendEntry, auditTable } from './audit-table.ts'
-import { keyTable } from './key-table.ts'
+import { appendEntry, auditTable, fileAudit } from './audit-works.ts'
+import { fileKeys } from './file-keys.ts'
 import type { Ledger } from './ledger.ts'
 import { migrations } from './migrations.ts'
 import { openSharedDatabase, type SharedDatabaseOptions } from './shared-database.ts'
+import { atOnce } from './work.ts'
 
 export type LedgerOptions = Pick<SharedDatabaseOptions, 'path' | 'onTrouble' | 'lockMs'>
 
@@ -16,11 +17,13 @@ export type LedgerOptions = Pick<SharedDatabaseOptions, 'path' | 'onTrouble' | '
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const shared = await openSharedDatabase({ ...options, migrations })
   return {
-    keys: keyTable(shared, { via: 'command line' }),
-    keysVia: (via, onEntry) => keyTable(shared, { via, onEntry }),
-    audit: auditTable(shared.perform),
+    keys: fileKeys(shared, { via: 'command line' }),
+    keysVia: (via, onEntry) => fileKeys(shared, { via, onEntry }),
+    audit: auditTable((work) => shared.perform((database) => atOnce(database, work())), fileAudit),
     record: (change) =>
-      shared.perform((database) => database.transaction(() => appendEntry(database, change)).immediate()),
+      shared.perform((database) =>
+        database.transaction(() => atOnce(database, appendEntry(change, fileAudit))).immediate(),
+      ),
     async people() {
       const { filePeople } = await import('./people/file-people.ts')
       return await filePeople(shared, join(dirname(options.path), 'requests.db'))

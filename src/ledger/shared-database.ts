@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { errorCode } from '../base/error-code.ts'
 import { openStamp, type ChangeStamp } from './change-stamp.ts'
-import type { LedgerDatabase } from './key-table.ts'
+import type { LedgerDatabase } from './file-keys.ts'
 import { identityOf, lockMsDefault, openDatabase, performed } from './open-database.ts'
 
 /** Interval of looking for changes that a stamp did not announce, in milliseconds. */

@@ -1,7 +1,7 @@
-import type { Database } from 'bun:sqlite'
 import { eraseFreed } from '../erase-freed.ts'
 import { openSharedDatabase } from '../shared-database.ts'
-import type { HistoryDatabase, HistoryRow, Work } from './works.ts'
+import { atOnce } from '../work.ts'
+import type { HistoryDatabase } from './works.ts'
 
 /**
  * The conversations of one machine, in SQLite. Other processes of this machine may use the file at the same time.
@@ -20,15 +20,6 @@ export async function openFileHistory(path: string): Promise<HistoryDatabase> {
       close()
     },
   }
-}
-
-function atOnce<Value>(database: Database, work: Work<Value>): Value {
-  let step = work.next()
-  while (step.done !== true) {
-    const { text, values } = step.value
-    step = work.next(database.query<HistoryRow, (string | number | Uint8Array | null)[]>(text).all(...values))
-  }
-  return step.value
 }
 
 /** The versions of the schema of history.db. A released step never changes. */

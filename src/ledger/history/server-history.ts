@@ -1,7 +1,8 @@
 import { nameOfServer } from '../ledger-place.ts'
-import { postgresClient, type Query } from '../postgres/postgres-client.ts'
+import { postgresClient } from '../postgres/postgres-client.ts'
 import { prepareSchema } from '../postgres/prepare-schema.ts'
-import type { HistoryDatabase, Work } from './works.ts'
+import { inSteps, type Work } from '../work.ts'
+import type { HistoryDatabase } from './works.ts'
 
 /** An unused connection is closed. */
 const idleMs = 60_000
@@ -51,10 +52,4 @@ export function serverHistory({ url, mayBeNewer }: ServerHistoryOptions): Histor
       ),
     close: () => client.close(),
   }
-}
-
-async function inSteps<Value>(query: Query, work: Work<Value>): Promise<Value> {
-  let step = work.next()
-  while (step.done !== true) step = work.next(await query(step.value.text, step.value.values))
-  return step.value
 }

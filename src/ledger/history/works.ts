@@ -1,17 +1,6 @@
 import type { Person } from '../../people/person.ts'
+import { numberInRow, statement, type Work, type WorkRow } from '../work.ts'
 import { answerBytesMax, type ChangesOptions, type HistoryChanges, type WriteOutcome } from './history.ts'
-
-/** A statement for both databases: its parameters `$1`, `$2` … stand in the order of their numbers. */
-export interface HistoryStatement {
-  readonly text: string
-  readonly values: readonly (string | number | Uint8Array | null)[]
-}
-
-/** Numbers may be texts. */
-export type HistoryRow = Readonly<Record<string, unknown>>
-
-/** Work on the database in one transaction: yields statements and gets their rows. It may be begun again. */
-export type Work<Value> = Generator<HistoryStatement, Value, readonly HistoryRow[]>
 
 /** A database of conversations. */
 export interface HistoryDatabase {
@@ -53,20 +42,20 @@ const personColumns = 'number, person, subject, name, key_id, sealed_key'
 
 /** Finds a person by their permanent id. */
 export function* findOwner(id: string): Work<OwnerRow | undefined> {
-  const [row] = yield sql(`SELECT ${personColumns} FROM history_person WHERE person = $1`, [id])
+  const [row] = yield statement(`SELECT ${personColumns} FROM history_person WHERE person = $1`, [id])
   return row === undefined ? undefined : personOf(row)
 }
 
 /** Finds people by a user name; or by their permanent id, or user id. */
 export function* findPeople(by: 'name' | 'id', text: string): Work<readonly OwnerRow[]> {
   const condition = by === 'name' ? 'name = $1' : '(person = $1 OR subject = $1)'
-  const rows = yield sql(`SELECT ${personColumns} FROM history_person WHERE ${condition} ORDER BY number`, [text])
+  const rows = yield statement(`SELECT ${personColumns} FROM history_person WHERE ${condition} ORDER BY number`, [text])
   return rows.map(personOf)
 }
 
 /** People with larger numbers whose keys are not sealed with this one. */
 export function* peopleBeyondKey(keyId: string, after: number): Work<readonly OwnerRow[]> {
-  const rows = yield sql(
+  const rows = yield statement(
     `SELECT ${personColumns} FROM history_person WHERE key_id <> $1 AND number > $2 ORDER BY number LIMIT 500`,
     [keyId, after],
   )
@@ -75,14 +64,14 @@ export function* peopleBeyondKey(keyId: string, after: number): Work<readonly Ow
 
 /** Stores a key that was sealed anew, unless another process has done so. */
 export function* storeSealedKey({ number, keyId }: OwnerRow, fresh: Pick<OwnerRow, 'keyId' | 'sealedKey'>): Work<void> {
-  yield sql('UPDATE history_person SET key_id = $1, sealed_key = $2 WHERE number = $3 AND key_id = $4', [
+  yield statement('UPDATE history_person SET key_id = $1, sealed_key = $2 WHERE number = $3 AND key_id = $4', [
     ...[fresh.keyId, fresh.sealedKey, number, keyId],
   ])
 }
 
 /** Adds a person, unless another request has done so. */
 export function* addPerson({ id, account, name, keyId, sealedKey }: Omit<OwnerRow, 'number'>): Work<void> {
-  yield sql(
+  yield statement(
     `INSERT INTO history_person (person, subject, name, key_id, sealed_key, pruned, conversations, removed, bytes)
      VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0) ON CONFLICT (person) DO NOTHING`,
     [id, account, name, keyId, sealedKey],
@@ -91,18 +80,18 @@ export function* addPerson({ id, account, name, keyId, sealedKey }: Omit<OwnerRo
 
 /** Notes that a person was renamed. */
 export function* renamePerson({ number }: OwnerRow, { account, name }: Pick<OwnerRow, 'account' | 'name'>): Work<void> {
-  yield sql('UPDATE history_person SET subject = $1, name = $2 WHERE number = $3', [account, name, number])
+  yield statement('UPDATE history_person SET subject = $1, name = $2 WHERE number = $3', [account, name, number])
 }
 
 /** {@link History.changes} */
 export function* listChanges(person: string, { after, isWhole }: ChangesOptions): Work<HistoryChanges> {
-  const [head] = yield sql('SELECT change, database FROM history_head', [])
-  const [found] = yield sql('SELECT number, pruned FROM history_person WHERE person = $1', [person])
-  const number = numberOf(found, 'number')
-  const isTooOld = !isWhole && after < numberOf(found, 'pruned')
+  const [head] = yield statement('SELECT change, database FROM history_head', [])
+  const [found] = yield statement('SELECT number, pruned FROM history_person WHERE person = $1', [person])
+  const number = numberInRow(found, 'number')
+  const isTooOld = !isWhole && after < numberInRow(found, 'pruned')
   const rows = isTooOld
     ? []
-    : yield sql(
+    : yield statement(
         `SELECT id, change, CASE WHEN content IS NULL THEN 1 ELSE 0 END AS is_removed
          FROM history_conversation
          WHERE person = $1 AND change > $2 ${isWhole ? 'AND content IS NOT NULL' : ''}
@@ -112,13 +101,13 @@ export function* listChanges(person: string, { after, isWhole }: ChangesOptions)
   return {
     database: String(head?.['database']),
     person: number,
-    last: numberOf(head, 'change'),
+    last: numberInRow(head, 'change'),
     isTooOld,
     isCut: rows.length > entriesMax,
     entries: rows.slice(0, entriesMax).map((row) => ({
       id: String(row['id']),
-      version: numberOf(row, 'change'),
-      isRemoved: numberOf(row, 'is_removed') === 1,
+      version: numberInRow(row, 'change'),
+      isRemoved: numberInRow(row, 'is_removed') === 1,
     })),
   }
 }
@@ -135,26 +124,26 @@ export function* readConversations(person: number, ids: readonly string[]): Work
   if (ids.length === 0) return []
   const places = ids.map((_, index) => `$${index + 2}`).join(', ')
   const condition = `person = $1 AND content IS NOT NULL AND id IN (${places})`
-  const sizes = yield sql(`SELECT id, size FROM history_conversation WHERE ${condition}`, [person, ...ids])
-  const bySize = new Map(sizes.map((row) => [String(row['id']), numberOf(row, 'size')]))
+  const sizes = yield statement(`SELECT id, size FROM history_conversation WHERE ${condition}`, [person, ...ids])
+  const bySize = new Map(sizes.map((row) => [String(row['id']), numberInRow(row, 'size')]))
   const found: SealedConversation[] = []
   let bytes = 0
   for (const id of ids) {
     const size = bySize.get(id)
     if (size === undefined || (found.length > 0 && bytes + size > answerBytesMax)) continue
-    const [row] = yield sql('SELECT change, content FROM history_conversation WHERE person = $1 AND id = $2', [
+    const [row] = yield statement('SELECT change, content FROM history_conversation WHERE person = $1 AND id = $2', [
       ...[person, id],
     ])
     bytes += size
     const content = row?.['content']
-    if (content instanceof Uint8Array) found.push({ id, version: numberOf(row, 'change'), content })
+    if (content instanceof Uint8Array) found.push({ id, version: numberInRow(row, 'change'), content })
   }
   return found
 }
 
 /** Ids of all conversations of a person. */
 export function* conversationIds(person: number): Work<readonly string[]> {
-  const rows = yield sql(
+  const rows = yield statement(
     'SELECT id FROM history_conversation WHERE person = $1 AND content IS NOT NULL ORDER BY change',
     [person],
   )
@@ -176,27 +165,27 @@ export function* staleConversations(before: number): Work<readonly StaleConversa
     .split(', ')
     .map((name) => `owner.${name}`)
     .join(', ')
-  const rows = yield sql(
+  const rows = yield statement(
     `SELECT ${columns}, stale.id, stale.change
      FROM history_conversation AS stale JOIN history_person AS owner ON owner.number = stale.person
      WHERE stale.content IS NOT NULL AND stale.written < $1 ORDER BY stale.written LIMIT ${staleMax}`,
     [before],
   )
-  return rows.map((row) => ({ owner: personOf(row), id: String(row['id']), version: numberOf(row, 'change') }))
+  return rows.map((row) => ({ owner: personOf(row), id: String(row['id']), version: numberInRow(row, 'change') }))
 }
 
 /** {@link History.lastWritten} */
 export function* lastWritten(): Work<number | undefined> {
-  const [row] = yield sql(
+  const [row] = yield statement(
     'SELECT written FROM history_conversation WHERE content IS NOT NULL ORDER BY written DESC LIMIT 1',
     [],
   )
-  return row === undefined ? undefined : numberOf(row, 'written')
+  return row === undefined ? undefined : numberInRow(row, 'written')
 }
 
 /** Counts the time without a change of a conversation anew. */
 export function* spareConversation({ owner, id, version }: StaleConversation, now: number): Work<void> {
-  yield sql('UPDATE history_conversation SET written = $1 WHERE person = $2 AND id = $3 AND change = $4', [
+  yield statement('UPDATE history_conversation SET written = $1 WHERE person = $2 AND id = $3 AND change = $4', [
     ...[now, owner.number, id, version],
   ])
 }
@@ -227,13 +216,13 @@ export function* writeConversation(
   const conversations = owner.conversations + (before.isLive ? 0 : 1)
   if (content.length > before.bytes && bytes > bounds.bytes) return { kind: 'full' }
   if (!before.isLive && conversations > bounds.conversations) return { kind: 'full' }
-  yield sql(
+  yield statement(
     `INSERT INTO history_conversation (person, id, change, size, content, written) VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (person, id) DO UPDATE
      SET change = excluded.change, size = excluded.size, content = excluded.content, written = excluded.written`,
     [person, id, change, size, content, written],
   )
-  yield sql('UPDATE history_person SET conversations = $1, removed = $2, bytes = $3 WHERE number = $4', [
+  yield statement('UPDATE history_person SET conversations = $1, removed = $2, bytes = $3 WHERE number = $4', [
     ...[conversations, owner.removed - (before.isRemoved ? 1 : 0), bytes, person],
   ])
   return { kind: 'written', version: change }
@@ -250,12 +239,11 @@ export function* removeConversation(
   const before = yield* stored(person, id)
   if (!before.isLive) return { kind: 'written', version: 0 }
   if (owner === undefined || before.version !== base) return { kind: 'conflict', version: before.version }
-  yield sql('UPDATE history_conversation SET change = $1, size = 0, content = NULL WHERE person = $2 AND id = $3', [
-    change,
-    person,
-    id,
-  ])
-  yield sql('UPDATE history_person SET conversations = $1, removed = $2, bytes = $3 WHERE number = $4', [
+  yield statement(
+    'UPDATE history_conversation SET change = $1, size = 0, content = NULL WHERE person = $2 AND id = $3',
+    [change, person, id],
+  )
+  yield statement('UPDATE history_person SET conversations = $1, removed = $2, bytes = $3 WHERE number = $4', [
     ...[owner.conversations - 1, owner.removed + 1, owner.bytes - before.bytes, person],
   ])
   if (owner.removed + 1 > bounds.removed) yield* forgetRemovals(person, Math.ceil(bounds.removed / 10))
@@ -264,13 +252,16 @@ export function* removeConversation(
 
 /** Forgets the oldest removals: pages that do not know them yet must compare the whole list. */
 function* forgetRemovals(person: number, count: number): Work<void> {
-  const rows = yield sql(
+  const rows = yield statement(
     'SELECT change FROM history_conversation WHERE person = $1 AND content IS NULL ORDER BY change LIMIT $2',
     [person, count],
   )
-  const last = numberOf(rows.at(-1), 'change')
-  yield sql('DELETE FROM history_conversation WHERE person = $1 AND content IS NULL AND change <= $2', [person, last])
-  yield sql('UPDATE history_person SET pruned = $1, removed = removed - $2 WHERE number = $3', [
+  const last = numberInRow(rows.at(-1), 'change')
+  yield statement('DELETE FROM history_conversation WHERE person = $1 AND content IS NULL AND change <= $2', [
+    person,
+    last,
+  ])
+  yield statement('UPDATE history_person SET pruned = $1, removed = removed - $2 WHERE number = $3', [
     ...[last, rows.length, person],
   ])
 }
@@ -278,8 +269,8 @@ function* forgetRemovals(person: number, count: number): Work<void> {
 /** {@link History.clear} */
 export function* clearConversations(person: number, until: number): Work<void> {
   const change = yield* nextChange()
-  yield sql('DELETE FROM history_conversation WHERE person = $1 AND change <= $2', [person, until])
-  yield sql(
+  yield statement('DELETE FROM history_conversation WHERE person = $1 AND change <= $2', [person, until])
+  yield statement(
     `UPDATE history_person SET pruned = $1,
        conversations = (SELECT count(*) FROM history_conversation WHERE person = number AND content IS NOT NULL),
        removed = (SELECT count(*) FROM history_conversation WHERE person = number AND content IS NULL),
@@ -292,14 +283,14 @@ export function* clearConversations(person: number, until: number): Work<void> {
 /** Deletes a person with their key and their conversations. */
 export function* deletePerson(person: number): Work<void> {
   yield* nextChange()
-  yield sql('DELETE FROM history_conversation WHERE person = $1', [person])
-  yield sql('DELETE FROM history_person WHERE number = $1', [person])
+  yield statement('DELETE FROM history_conversation WHERE person = $1', [person])
+  yield statement('DELETE FROM history_person WHERE number = $1', [person])
 }
 
 /** Takes the number of a change. Other writes wait for it, so a reader skips none. */
 function* nextChange(): Work<number> {
-  const [row] = yield sql('UPDATE history_head SET change = change + 1 RETURNING change', [])
-  return numberOf(row, 'change')
+  const [row] = yield statement('UPDATE history_head SET change = change + 1 RETURNING change', [])
+  return numberInRow(row, 'change')
 }
 
 interface PersonUsage {
@@ -309,12 +300,12 @@ interface PersonUsage {
 }
 
 function* usage(person: number): Work<PersonUsage | undefined> {
-  const [row] = yield sql('SELECT bytes, conversations, removed FROM history_person WHERE number = $1', [person])
+  const [row] = yield statement('SELECT bytes, conversations, removed FROM history_person WHERE number = $1', [person])
   if (row === undefined) return undefined
   return {
-    bytes: numberOf(row, 'bytes'),
-    conversations: numberOf(row, 'conversations'),
-    removed: numberOf(row, 'removed'),
+    bytes: numberInRow(row, 'bytes'),
+    conversations: numberInRow(row, 'conversations'),
+    removed: numberInRow(row, 'removed'),
   }
 }
 
@@ -327,32 +318,24 @@ interface StoredState {
 }
 
 function* stored(person: number, id: string): Work<StoredState> {
-  const [row] = yield sql(
+  const [row] = yield statement(
     `SELECT change, coalesce(length(content), 0) AS bytes, CASE WHEN content IS NULL THEN 1 ELSE 0 END AS is_removed
      FROM history_conversation WHERE person = $1 AND id = $2`,
     [person, id],
   )
-  const isRemoved = numberOf(row, 'is_removed') === 1
+  const isRemoved = numberInRow(row, 'is_removed') === 1
   return {
-    version: isRemoved ? 0 : numberOf(row, 'change'),
-    bytes: numberOf(row, 'bytes'),
+    version: isRemoved ? 0 : numberInRow(row, 'change'),
+    bytes: numberInRow(row, 'bytes'),
     isRemoved,
     isLive: row !== undefined && !isRemoved,
   }
 }
 
-function sql(text: string, values: HistoryStatement['values']): HistoryStatement {
-  return { text, values }
-}
-
-function numberOf(row: HistoryRow | undefined, column: string): number {
-  return Number(row?.[column] ?? 0)
-}
-
-function personOf(row: HistoryRow): OwnerRow {
+function personOf(row: WorkRow): OwnerRow {
   const sealedKey = row['sealed_key']
   return {
-    number: numberOf(row, 'number'),
+    number: numberInRow(row, 'number'),
     id: String(row['person']),
     account: String(row['subject']),
     name: String(row['name']),

@@ -1,10 +1,11 @@
 import { limitsOfLabel } from '../../observe/record.ts'
 import { shownEntry } from '../audit-chain.ts'
-import { auditRow, entryOf } from '../audit-row.ts'
+import { entryOfRow } from '../audit-works.ts'
 import { keptContent } from '../content/content-file.ts'
-import type { PersonDatabase, PersonRow } from '../ledger.ts'
+import type { PersonDatabase } from '../ledger.ts'
 import { counterNames } from '../use/counters.ts'
 import { attemptColumns, requestColumns } from '../use/row-values.ts'
+import type { WorkRow } from '../work.ts'
 import { ownKeys, type FoundPerson } from './find-person.ts'
 
 const pageRows = 2_000
@@ -20,10 +21,10 @@ const requestTexts = new Set(['id'])
 /** Records in the audit that a person is exported. */
 export async function recordExport(database: PersonDatabase, { id }: FoundPerson, time: number): Promise<void> {
   const maker = { actor: 'command line', via: 'command line' } as const
-  await database.change(
-    () => [],
-    () => ({ ...maker, time, action: 'person.exported', object: String(id) }),
-  )
+  // oxlint-disable-next-line eslint/require-yield -- it changes nothing else
+  await database.change(function* () {
+    return { ...maker, time, action: 'person.exported', object: String(id) }
+  })
 }
 
 /**
@@ -72,7 +73,7 @@ export async function* exportPerson(
     for (const name of names)
       for (let after = 0; ;) {
         const rows = await database.read({ text, values: [name, after] })
-        for (const row of rows) yield shownEntry(entryOf(auditRow(row)))
+        for (const row of rows) yield shownEntry(entryOfRow(row))
         if (rows.length < pageRows) break
         after = Number(rows.at(-1)?.['seq'])
       }
@@ -130,7 +131,7 @@ export async function* exportPerson(
   }
 
   /** Writes the texts of names in place of their numbers. */
-  async function named(row: PersonRow): Promise<PersonRow> {
+  async function named(row: WorkRow): Promise<WorkRow> {
     const texts: Record<string, string> = {}
     for (const column of ['api', 'model', 'provider', 'error', 'class', 'limits'])
       if (column in row) texts[column] = await labelOf(Number(row[column]))
@@ -168,7 +169,7 @@ async function* texts(name: string, rows: AsyncIterable<string>): AsyncGenerator
 }
 
 /** PostgreSQL gives numbers as texts. @param texts columns with text */
-function plain(row: PersonRow, texts: ReadonlySet<string> = textColumns): PersonRow {
+function plain(row: WorkRow, texts: ReadonlySet<string> = textColumns): WorkRow {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       name,

@@ -1,11 +1,12 @@
 import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
-import { appendEntry } from '../audit-table.ts'
+import { fileAudit, recorded } from '../audit-works.ts'
 import { eraseFreed } from '../erase-freed.ts'
-import { changeInFile, type LedgerDatabase } from '../key-table.ts'
-import type { PersonDatabase, PersonRow, Statement } from '../ledger.ts'
+import { changeInFile, type LedgerDatabase } from '../file-keys.ts'
+import type { PersonDatabase } from '../ledger.ts'
 import { rowMigrations } from '../migrations.ts'
 import { lockMsDefault, openDatabase, performed } from '../open-database.ts'
+import { atOnce, rowsOf } from '../work.ts'
 
 /**
  * The people of svc.db and requests.db.
@@ -24,16 +25,12 @@ export async function filePeople(ledger: LedgerDatabase, rowsPath: string): Prom
   }
 
   return {
-    read: (statement) => ledger.perform((database) => rowsOf(database, statement)),
-    readRequests: async (statement) => (await inRows((database) => rowsOf(database, statement))) ?? [],
+    read: (statement) => ledger.perform((database) => atOnce(database, rowsOf(statement))),
+    readRequests: async (statement) => (await inRows((database) => atOnce(database, rowsOf(statement)))) ?? [],
     async deleteContent(person) {
       await inRows((database) => database.run('DELETE FROM content WHERE person = ?1', [person]))
     },
-    async change(statementsOf, entryOf) {
-      await changeInFile(ledger, (database, version) => {
-        appendEntry(database, entryOf(statementsOf(version).map((statement) => rowsOf(database, statement))))
-      })
-    },
+    change: (work) => changeInFile(ledger, (database, version) => atOnce(database, recorded(work(version), fileAudit))),
     async erase() {
       await eraseFreed(ledger.perform)
       if (rows !== undefined) await eraseFreed((work) => performed(rowsPath, lockMs, () => work(rows)))
@@ -42,8 +39,4 @@ export async function filePeople(ledger: LedgerDatabase, rowsPath: string): Prom
       rows?.close()
     },
   }
-}
-
-function rowsOf(database: Database, { text, values }: Statement): readonly PersonRow[] {
-  return database.query<Record<string, unknown>, (string | number)[]>(text).all(...values)
 }

@@ -1,5 +1,6 @@
-import type { PersonDatabase, PersonRow } from '../ledger.ts'
+import type { PersonDatabase } from '../ledger.ts'
 import { shortened } from '../use/shortened.ts'
+import type { WorkRow } from '../work.ts'
 
 /** A person, by user name or by user id. */
 export interface WantedPerson {
@@ -125,6 +126,6 @@ function unknownPerson({ by, text }: WantedPerson): PersonUnknown {
   )
 }
 
-function textsOf(rows: readonly PersonRow[], column: string): string[] {
+function textsOf(rows: readonly WorkRow[], column: string): string[] {
   return rows.map((row) => String(row[column]))
 }

@@ -1,5 +1,6 @@
 import { forgotten } from '../key-row.ts'
-import type { PersonDatabase, Statement } from '../ledger.ts'
+import type { PersonDatabase } from '../ledger.ts'
+import { numberInRow, statement, type Work } from '../work.ts'
 import { ownKeys, type FoundPerson } from './find-person.ts'
 import { forgottenMark } from './forgotten-mark.ts'
 
@@ -15,59 +16,49 @@ export async function forgetPerson(database: PersonDatabase, person: FoundPerson
   const { personId: subject, id, names } = person
   // First: a failure must not leave content of a person who cannot be found any more.
   if (id !== 0) await database.deleteContent(id)
-  await database.change(
-    (version) => [
-      ...(subject === undefined ? [] : forgettingSubject(subject, { at, version })),
-      ...names.flatMap((name) => forgettingName(name, version)),
-    ],
-    (results) => ({
+  await database.change(function* (version) {
+    const keys = subject === undefined ? [] : yield* forgetSubject(subject, { at, version })
+    for (const name of names) yield* forgetName(name, version)
+    return {
       ...{ time: at, actor: 'command line', via: 'command line', action: 'person.forgotten', object: String(id) },
-      after: { keys: subject === undefined ? [] : (results[0] ?? []).map((row) => Number(row['id'])) },
-    }),
-  )
+      after: { keys },
+    }
+  })
   await database.erase()
 }
 
-/** The first statement returns the ids of the keys that it ends. */
-function forgettingSubject(
+/** @returns the ids of the keys that it ends */
+function* forgetSubject(
   subject: string,
   { at, version }: { readonly at: number; readonly version: number },
-): readonly Statement[] {
-  return [
-    {
-      text: `UPDATE key SET ended = $1, ended_by = 'command line'
-             WHERE ended IS NULL AND ${ownKeys('$2')} RETURNING id`,
-      values: [at, subject],
-    },
-    {
-      text: `UPDATE key SET person = NULL, person_name = NULL, person_user_id = NULL, person_caseless = NULL,
-               person_seen = NULL, name = '${forgotten}', made_by = '${forgotten}', version = $1
-             WHERE ${ownKeys('$2')}`,
-      values: [version, subject],
-    },
-    {
-      text: `UPDATE person SET subject = '${forgotten} #' || id, name = '${forgotten} #' || id, email = NULL,
-               user_id = NULL, gone = $1
-             WHERE subject = $2`,
-      values: [at, subject],
-    },
-    // Services that know the person's number look it up again.
-    {
-      text: `INSERT INTO meta (name, value) VALUES ('${forgottenMark}', $1)
-             ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-      values: [crypto.randomUUID()],
-    },
-  ]
+): Work<readonly number[]> {
+  const ended = yield statement(
+    `UPDATE key SET ended = $1, ended_by = 'command line' WHERE ended IS NULL AND ${ownKeys('$2')} RETURNING id`,
+    [at, subject],
+  )
+  yield statement(
+    `UPDATE key SET person = NULL, person_name = NULL, person_user_id = NULL, person_caseless = NULL,
+       person_seen = NULL, name = '${forgotten}', made_by = '${forgotten}', version = $1
+     WHERE ${ownKeys('$2')}`,
+    [version, subject],
+  )
+  yield statement(
+    `UPDATE person SET subject = '${forgotten} #' || id, name = '${forgotten} #' || id, email = NULL,
+       user_id = NULL, gone = $1
+     WHERE subject = $2`,
+    [at, subject],
+  )
+  // Services that know the person's number look it up again.
+  yield statement(
+    `INSERT INTO meta (name, value) VALUES ('${forgottenMark}', $1)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    [crypto.randomUUID()],
+  )
+  return ended.map((row) => numberInRow(row, 'id'))
 }
 
-function forgettingName(name: string, version: number): readonly Statement[] {
-  const inKeys = (column: string): Statement => ({
-    text: `UPDATE key SET ${column} = '${forgotten}', version = $1 WHERE ${column} = $2`,
-    values: [version, name],
-  })
-  return [
-    inKeys('made_by'),
-    inKeys('ended_by'),
-    { text: 'UPDATE audit SET actor = NULL, actor_salt = NULL WHERE actor = $1', values: [name] },
-  ]
+function* forgetName(name: string, version: number): Work<void> {
+  for (const column of ['made_by', 'ended_by'])
+    yield statement(`UPDATE key SET ${column} = '${forgotten}', version = $1 WHERE ${column} = $2`, [version, name])
+  yield statement('UPDATE audit SET actor = NULL, actor_salt = NULL WHERE actor = $1', [name])
 }

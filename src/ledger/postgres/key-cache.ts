@@ -2,9 +2,10 @@ import type { Database } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import { openStamp } from '../change-stamp.ts'
 import { eraseFreed } from '../erase-freed.ts'
-import { hasForgotten, keyColumns, ownerValues, storedKey, type KeyRow } from '../key-row.ts'
+import { hasForgotten, keyColumns, ownerValues, storedKey } from '../key-row.ts'
 import { LedgerTooNew, LedgerUnavailable, type KeyChanges, type KeyMark, type StoredKey } from '../ledger.ts'
 import { openSharedDatabase, type SharedDatabase } from '../shared-database.ts'
+import type { WorkRow } from '../work.ts'
 
 /** A key, and the number of its last change at the server. */
 export interface ServerKey extends StoredKey {
@@ -198,8 +199,8 @@ function stateRow(database: Database): StateRow | undefined {
   )
 }
 
-function rowsSince(database: Database, version: number): readonly KeyRow[] {
-  return database.query<KeyRow, [number]>(`SELECT ${keyColumns} FROM key WHERE version > ?1 ORDER BY id`).all(version)
+function rowsSince(database: Database, version: number): readonly WorkRow[] {
+  return database.query<WorkRow, [number]>(`SELECT ${keyColumns} FROM key WHERE version > ?1 ORDER BY id`).all(version)
 }
 
 /** @returns whether the copy has changed */

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
+import { appendEntry, auditTable, serverAudit } from '../audit-works.ts'
 import { nameOfServer, type LedgerServer } from '../ledger-place.ts'
 import { LedgerRefused, LedgerUnavailable, type Ledger } from '../ledger.ts'
+import { inSteps } from '../work.ts'
 import { openKeyCache } from './key-cache.ts'
 import { postgresClient, type PostgresClient } from './postgres-client.ts'
 import { sharesConnections } from './postgres-failure.ts'
 import { prepareSchema } from './prepare-schema.ts'
-import { appendServerEntry, serverAudit } from './server-audit.ts'
 import { readIntoCache, serverKeys } from './server-keys.ts'
 
 /** An unused connection of a process that changes keys is closed. */
@@ -53,11 +54,11 @@ export async function openServerLedger({
   return {
     keys: serverKeys({ client, cache }, { via: 'command line' }),
     keysVia: (via, onEntry) => serverKeys({ client, cache }, { via, onEntry }),
-    audit: serverAudit(client),
+    audit: auditTable((work) => client.perform((query) => inSteps(query, work())), serverAudit),
     record: (change) =>
       client.transaction(async (query) => {
         await query('SELECT FROM head FOR UPDATE')
-        return await appendServerEntry(query, change)
+        return await inSteps(query, appendEntry(change, serverAudit))
       }),
     people: async () => (await import('./server-people.ts')).serverPeople({ client, cache }),
     async close() {

@@ -1,6 +1,6 @@
-import type { PersonDatabase, PersonRow, Statement } from '../ledger.ts'
-import type { Query } from './postgres-client.ts'
-import { appendServerEntry } from './server-audit.ts'
+import { recorded, serverAudit } from '../audit-works.ts'
+import type { PersonDatabase } from '../ledger.ts'
+import { inSteps, rowsOf, type Statement, type WorkRow } from '../work.ts'
 import { changeAtServer, type ServerKeysOptions } from './server-keys.ts'
 
 /** Limit of writing tables anew, in milliseconds. */
@@ -9,21 +9,15 @@ const eraseMs = 600_000
 /** The people of a database in PostgreSQL. */
 export function serverPeople(options: ServerKeysOptions): PersonDatabase {
   const { client } = options
-  const read = (statement: Statement): Promise<readonly PersonRow[]> =>
-    client.perform((query) => rowsOf(query, statement))
+  const read = (statement: Statement): Promise<readonly WorkRow[]> =>
+    client.perform((query) => inSteps(query, rowsOf(statement)))
   return {
     read,
     readRequests: read,
     async deleteContent(person) {
       await client.perform((query) => query('DELETE FROM content WHERE person = $1', [person]))
     },
-    async change(statementsOf, entryOf) {
-      await changeAtServer(options, async (query, version) => {
-        const results: (readonly PersonRow[])[] = []
-        for (const statement of statementsOf(version)) results.push(await rowsOf(query, statement))
-        await appendServerEntry(query, entryOf(results))
-      })
-    },
+    change: (work) => changeAtServer(options, (query, version) => inSteps(query, recorded(work(version), serverAudit))),
     erase: () =>
       client.perform(
         async (query) => {
@@ -34,8 +28,4 @@ export function serverPeople(options: ServerKeysOptions): PersonDatabase {
       ),
     async close() {},
   }
-}
-
-async function rowsOf(query: Query, { text, values }: Statement): Promise<readonly PersonRow[]> {
-  return await query(text, values)
 }

@@ -1,3 +1,4 @@
+import { appendEntry, serverAudit } from '../audit-works.ts'
 import { nameOfServer } from '../ledger-place.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import {
@@ -11,9 +12,9 @@ import {
   type SumMove,
 } from '../use/repricing.ts'
 import { sumKeyColumns } from '../use/sums-table.ts'
+import { inSteps } from '../work.ts'
 import { jsonParameter, postgresClient, type Query, type SqlRow } from './postgres-client.ts'
 import { prepareSchema } from './prepare-schema.ts'
-import { appendServerEntry } from './server-audit.ts'
 
 /** `svcr` in ASCII: the advisory lock of a repricing. */
 const lockId = 0x73766372
@@ -45,7 +46,7 @@ async function repriceWithin(query: Query, options: RepriceOptions): Promise<Rep
   if (options.isDryRun || report.changed === 0) return report
   for (const unit of ['hour', 'day'] as const) await addMoves(query, unit, moves)
   await query('SELECT version FROM head FOR UPDATE')
-  await appendServerEntry(query, repriceEntry(options, report))
+  await inSteps(query, appendEntry(repriceEntry(options, report), serverAudit))
   return report
 }
 

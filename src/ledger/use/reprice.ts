@@ -1,9 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { dirname, join } from 'node:path'
-import { appendEntry } from '../audit-table.ts'
+import { appendEntry, fileAudit } from '../audit-works.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import { migrations, rowMigrations } from '../migrations.ts'
 import { openDatabase, performed } from '../open-database.ts'
+import { atOnce } from '../work.ts'
 import {
   computeCosts,
   repriceEntry,
@@ -74,7 +75,7 @@ function completeRun(ledger: Database, rows: Database, own?: string): void {
       const run = rows.query<{ id: string; pid: number }, []>('SELECT id, pid FROM reprice_run').get()
       if (run !== null && run.id !== own && run.pid !== process.pid && isAlive(run.pid))
         throw new LedgerUnavailable(`costs are being computed anew by process ${run.pid}: wait for its end`)
-      const booked = textOf(ledger, "SELECT value AS text FROM meta WHERE name = 'repriced'")
+      const booked = textInRow(ledger, "SELECT value AS text FROM meta WHERE name = 'repriced'")
       if (run !== null && run.id === booked)
         rows.run(
           `UPDATE request SET cost = repriced.cost, flags = repriced.flags
@@ -108,10 +109,12 @@ function filesSource({ since }: RepriceOptions, { ledger, rows, perform }: OpenF
   const hour = ledger.query<unknown, number[]>(`SELECT 1 FROM usage_hour WHERE hour = ?1 AND ${keyCondition}`)
   const day = ledger.query<unknown, number[]>(`SELECT 1 FROM usage_day WHERE day = ?1 AND ${keyCondition}`)
   return {
-    zone: textOf(ledger, "SELECT value AS text FROM meta WHERE name = 'time_zone'") ?? 'UTC',
+    zone: textInRow(ledger, "SELECT value AS text FROM meta WHERE name = 'time_zone'") ?? 'UTC',
     page: (last, limit) => perform(() => page.all(last?.seq ?? 0, since, limit)),
     namesOf: (ids) =>
-      perform(() => new Map(ids.map((id) => [id, textOf(ledger, 'SELECT text FROM label WHERE id = ?1', id) ?? '']))),
+      perform(
+        () => new Map(ids.map((id) => [id, textInRow(ledger, 'SELECT text FROM label WHERE id = ?1', id) ?? ''])),
+      ),
     areThere: (sums) =>
       perform(() =>
         sums.map((sum) => hour.get(sum.hour, ...sum.key) !== null && day.get(sum.day, ...sum.key) !== null),
@@ -143,7 +146,7 @@ function moveSums(
         hours.run(hour, ...key, cost, estimated, unpriced)
         days.run(day, ...key, cost, estimated, unpriced)
       }
-      appendEntry(ledger, repriceEntry(options, report))
+      atOnce(ledger, appendEntry(repriceEntry(options, report), fileAudit))
       ledger
         .query<unknown, [string]>(
           `INSERT INTO meta (name, value) VALUES ('repriced', ?1)
@@ -154,6 +157,6 @@ function moveSums(
     .immediate()
 }
 
-function textOf(database: Database, query: string, ...values: number[]): string | undefined {
+function textInRow(database: Database, query: string, ...values: number[]): string | undefined {
   return database.query<{ text: string }, number[]>(query).get(...values)?.text
 }
