@@ -19,7 +19,7 @@ import { useNow } from '../ui/use-now.ts'
 import { useVisible } from '../ui/use-visible.ts'
 import { AddProvider } from './add-provider.tsx'
 import { EditProvider } from './edit-provider.tsx'
-import { ProviderForm } from './provider-form.tsx'
+import { NewProvider } from './new-provider.tsx'
 import { ChangeNotice, FaultsNotice, NoFileNotice, type FailedChange } from './provider-notices.tsx'
 import { ProviderRow, type RowMode } from './provider-row.tsx'
 import { providersFeed, type ProvidersFeed, type ProvidersState } from './providers-feed.ts'
@@ -186,7 +186,7 @@ function Providers({
         />
       ) : null}
       {isAdding ? (
-        <ProviderForm
+        <NewProvider
           taken={new Set(answer.source === 'echo' ? [] : answer.providers.map(({ id }) => id))}
           add={add}
           onClose={() => setAdding(false)}
