@@ -11,7 +11,6 @@ import { QuestionDialog } from './question-dialog.tsx'
 import { restartOtherTabs, restartPage } from './restart-page.ts'
 import { navigate } from './route.ts'
 
-/** Props of {@link UserMenu}. */
 interface UserMenuProps {
   readonly user: User
   /** The user may have keys. */

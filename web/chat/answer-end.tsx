@@ -9,7 +9,6 @@ import type { MessageActions } from './message-actions.ts'
 
 const ErrorCard = lazily(async () => (await import('./chat-tools.ts')).ErrorCard)
 
-/** Props of {@link AnswerEnd}. */
 export interface AnswerEndProps {
   readonly answer: AssistantMessage
   readonly isLast: boolean
@@ -71,7 +70,6 @@ function finishInWords(finishReason: string | undefined, hasText: boolean): stri
   return hasText ? undefined : say.chat.empty
 }
 
-/** Props of {@link NetworkError}. */
 interface NetworkErrorProps {
   readonly answer: AssistantMessage
   /** Whether the answer is the last message, so that remedies apply. */

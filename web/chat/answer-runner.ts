@@ -23,7 +23,6 @@ export interface AnswerRunner {
   current(): AssistantMessage | undefined
 }
 
-/** Options of {@link answerRunner}. */
 export interface AnswerRunnerOptions {
   readonly client: Pick<ApiClient, 'fetch' | 'get'>
   /** Called when the answer grows, at most once per animation frame. */
@@ -39,7 +38,6 @@ export interface AnswerRunnerOptions {
   readonly wait: (ms: number) => Promise<void>
 }
 
-/** Creates a runner. */
 export function answerRunner({
   client,
   onUpdate,

@@ -15,7 +15,6 @@ import { summarize } from './provenance.ts'
 const ToolCards = lazily(async () => (await import('./tool-cards.tsx')).ToolCards)
 const LogprobsView = lazily(async () => (await import('./chat-tools.ts')).LogprobsView)
 
-/** Props of {@link AnswerView}. */
 export interface AnswerViewProps {
   readonly answer: AssistantMessage
   readonly isLast: boolean
@@ -108,7 +107,6 @@ function ProvenanceLine({
   )
 }
 
-/** Props of {@link Reasoning}. */
 interface ReasoningProps {
   readonly text: string
   readonly ms: number | undefined

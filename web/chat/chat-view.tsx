@@ -6,7 +6,6 @@ import { useServices, type Services } from '../services.ts'
 import { openChats, type Chats } from './chats.ts'
 import { ConversationView } from './conversation-view.tsx'
 
-/** Props of {@link ChatView}. */
 export interface ChatViewProps {
   /** Id of the conversation; absent for a new one. */
   readonly id?: string

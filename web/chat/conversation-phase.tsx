@@ -6,7 +6,6 @@ import type { ChatState } from './chat-state.ts'
 
 const PhaseNotice = lazily(async () => (await import('./chat-tools.ts')).PhaseNotice)
 
-/** Props of {@link ConversationPhase}. */
 export interface ConversationPhaseProps {
   readonly state: ChatState
   readonly onRestore: () => void

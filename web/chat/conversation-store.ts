@@ -19,7 +19,6 @@ export interface ConversationStore {
 /** Changes that other tabs made to the head. With `updated`, the messages have changed, too. */
 export type HeadChanges = Partial<Pick<Conversation, 'title' | 'isTitled' | 'isPinned' | 'folder' | 'updated'>>
 
-/** Options of {@link conversationStore}. */
 export interface ConversationStoreOptions {
   readonly id: string
   readonly history: HistoryStore

@@ -31,7 +31,6 @@ import { useModel } from './use-model.ts'
 
 const RetryWith = lazily(async () => (await import('./chat-tools.ts')).RetryWith)
 
-/** Props of {@link ConversationView}. */
 export interface ConversationViewProps {
   readonly chat: ChatController
   /** Whether the conversation has no message yet. */

@@ -15,7 +15,6 @@ import { explainError, reasonsOf, type Remedy } from './explain-error.ts'
 import type { MessageActions } from './message-actions.ts'
 import { ProvenanceDetails } from './provenance-details.tsx'
 
-/** Props of {@link ErrorCard}. */
 export interface ErrorCardProps {
   readonly answer: AssistantMessage
   readonly error: NonNullable<AssistantMessage['error']>
@@ -162,7 +161,6 @@ function Wait({ seconds, until }: { readonly seconds: number; readonly until: nu
 /** Average for English. */
 const charactersPerToken = 4
 
-/** Props of {@link LargerModel}. */
 interface LargerModelProps {
   /** The answer that failed because the conversation exceeds the model's context. */
   readonly answer: AssistantMessage

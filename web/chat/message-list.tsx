@@ -9,7 +9,6 @@ import type { MessageActions } from './message-actions.ts'
 import type { Follow } from './use-follow.ts'
 import { UserMessageView } from './user-message-view.tsx'
 
-/** Props of {@link MessageList}. */
 export interface MessageListProps {
   readonly messages: readonly Message[]
   /** Places of messages that have other versions, by id. */
@@ -115,7 +114,6 @@ const MessageView = memo(function MessageView({
   )
 })
 
-/** Props of {@link Versions}. */
 interface VersionsProps extends VersionPlace {
   /** Shows the next version, or with -1 the one before. Both begin again at the other end. */
   readonly onStep: (step: 1 | -1) => void

@@ -6,7 +6,6 @@ import { say } from '../texts/say.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatCost, formatCount, formatMs, inWords, markEstimate } from '../ui/format.ts'
 
-/** Props of {@link ProvenanceDetails}. */
 export interface ProvenanceDetailsProps {
   readonly provenance: Provenance
 }

@@ -15,7 +15,6 @@ export interface RowContext extends Pick<HistoryRowProps, 'onCommand' | 'onRenam
   readonly renaming: string | undefined
 }
 
-/** Props of {@link GroupedRows}. */
 export interface GroupedRowsProps {
   readonly groups: readonly Group[]
   readonly context: RowContext

@@ -10,7 +10,6 @@ import { oneLine } from './one-line.ts'
 /** Commands of a row. */
 export type RowCommand = 'rename' | 'pin' | 'move' | 'save-json' | 'save-markdown' | 'save-html' | 'delete'
 
-/** Props of {@link HistoryRow}. */
 export interface HistoryRowProps {
   readonly head: ConversationHead
   /** Position among all rows, from 1, and number of rows. */

@@ -171,7 +171,6 @@ function Filter({
   )
 }
 
-/** Props of {@link EndKey}. */
 interface EndKeyProps {
   readonly entry: KeyEntry
   readonly end: KeysState['end']

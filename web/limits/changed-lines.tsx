@@ -5,7 +5,6 @@ import { lineChanges, type LineChange } from './line-changes.ts'
 
 const shownMax = 1_000
 
-/** Props of {@link ChangedLines}. */
 export interface ChangedLinesProps {
   readonly before: string
   readonly after: string

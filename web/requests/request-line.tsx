@@ -23,7 +23,6 @@ const outcomeStyles = {
   left: { icon: 'leave', tone: 'text-muted' },
 } as const satisfies Readonly<Record<Outcome, unknown>>
 
-/** Props of {@link RequestLine}. */
 export interface RequestLineProps {
   readonly row: RequestRow
   /** Index among all rows including the heading, from 1. */
