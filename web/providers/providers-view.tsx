@@ -22,7 +22,7 @@ import { EditProvider } from './edit-provider.tsx'
 import { NewProvider } from './new-provider.tsx'
 import { ChangeNotice, FaultsNotice, NoFileNotice, type FailedChange } from './provider-notices.tsx'
 import { ProviderRow, type RowMode } from './provider-row.tsx'
-import { providersFeed, type ProvidersFeed, type ProvidersState } from './providers-feed.ts'
+import { ProvidersFeed, type ProvidersState } from './providers-feed.ts'
 import { RemoveProvider } from './remove-provider.tsx'
 import { testAll, type TestProgress } from './test-all.ts'
 import { useReorder, type Drag } from './use-reorder.ts'
@@ -32,7 +32,7 @@ const refreshMs = 5_000
 /** The providers in order of failover, with state and figures, and actions for owners. */
 export function ProvidersView(): ReactNode {
   const { client, boot, models } = useServices()
-  const [feed] = useState(() => providersFeed(client))
+  const [feed] = useState(() => new ProvidersFeed(client))
   useRefreshing(feed)
   const state = useStore(feed.state)
   const version = state.answer?.version
