@@ -6,12 +6,8 @@ import { say } from '../texts/say.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatCost, formatCount, formatMs, inWords, markEstimate } from '../ui/format.ts'
 
-export interface ProvenanceDetailsProps {
-  readonly provenance: Provenance
-}
-
 /** The whole provenance of an answer: attempts, times, tokens, cost, request id. */
-export function ProvenanceDetails({ provenance }: ProvenanceDetailsProps): ReactNode {
+export function ProvenanceDetails({ provenance }: { readonly provenance: Provenance }): ReactNode {
   const { requestId, trail } = provenance
   const figures = figuresOf(provenance)
   return (
