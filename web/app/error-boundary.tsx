@@ -1,6 +1,5 @@
 import { Component, type ReactNode } from 'react'
 
-/** Props of {@link ErrorBoundary}. */
 export interface ErrorBoundaryProps {
   readonly children: ReactNode
   /** Shown instead of the children that failed. `retry` renders them again. */

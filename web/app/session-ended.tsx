@@ -9,7 +9,6 @@ import type { Parts } from './parts.ts'
 import { onRestartRequested, restartPage } from './restart-page.ts'
 import { SignIn } from './sign-in.tsx'
 
-/** Props of {@link SessionEnded}. */
 export interface SessionEndedProps {
   readonly parts: Parts
   readonly enterToken: (token: string) => Promise<boolean>

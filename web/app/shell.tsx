@@ -6,6 +6,7 @@ import { serviceName, showTitle } from '../service-name.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
+import { announcement } from '../ui/announce.ts'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { lazily } from '../ui/lazily.tsx'
@@ -14,7 +15,6 @@ import { Notice } from '../ui/notice.tsx'
 import { useMedia } from '../ui/use-media.ts'
 import { Bar, FrameContext } from './bar.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
-import { LiveRegion } from './live-region.tsx'
 import type { Parts } from './parts.ts'
 import { hrefOf, navigate, titleOf, useRoute, type Route } from './route.ts'
 import { SessionEnded } from './session-ended.tsx'
@@ -241,6 +241,15 @@ function ViewFailed({ error, retry }: { readonly error: unknown; readonly retry:
       >
         {error instanceof Error ? error.message : String(error)}
       </Notice>
+    </div>
+  )
+}
+
+/** The page's one live region: screen readers read its announcements. */
+function LiveRegion(): ReactNode {
+  return (
+    <div role="status" aria-live="polite" className="sr-only">
+      {useStore(announcement)}
     </div>
   )
 }

@@ -9,7 +9,6 @@ import type { Parts } from './parts.ts'
 
 const DefaultSignIn = lazily(async () => (await import('./default-sign-in.tsx')).DefaultSignIn)
 
-/** Props of {@link SignIn}. */
 export interface SignInProps {
   readonly parts: Parts
   readonly enterToken: (token: string) => Promise<boolean>

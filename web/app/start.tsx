@@ -2,7 +2,6 @@ import { useState, type ReactNode } from 'react'
 import type { Boot } from '../../src/http/page/page-api.ts'
 import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
 import type { HistoryParts, SyncedHistory } from '../history/server/open-synced-history.tsx'
-import { rememberBoot, rememberedBoot } from '../install/remembered-boot.ts'
 import { modelsStore } from '../models/models-store.ts'
 import { ServicesContext, type Services } from '../services.ts'
 import { say } from '../texts/say.ts'
@@ -114,4 +113,26 @@ function PageFailed({ title, error }: { readonly title: string; readonly error: 
       </Notice>
     </main>
   )
+}
+
+const key = 'svc-boot'
+
+/** Remembers the boot data of an installed page, to show stored conversations without the service. */
+function rememberBoot(boot: Boot): void {
+  try {
+    if (navigator.serviceWorker?.controller && (!boot.isClosed || boot.user !== undefined))
+      localStorage.setItem(key, JSON.stringify(boot))
+    else localStorage.removeItem(key)
+  } catch {
+    // Storage is forbidden or full: the page needs the service.
+  }
+}
+
+/** The boot data of the last visit, if there are any. They were written by this page, and are not checked. */
+function rememberedBoot(): Boot | undefined {
+  try {
+    return (JSON.parse(localStorage.getItem(key) ?? 'null') as Boot | null) ?? undefined
+  } catch {
+    return undefined
+  }
 }

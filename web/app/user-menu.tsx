@@ -6,13 +6,11 @@ import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Menu, type MenuEntry } from '../ui/menu.tsx'
-import { Avatar } from './avatar.tsx'
 import { displayNameOf } from './display-name.ts'
 import { QuestionDialog } from './question-dialog.tsx'
-import { restartPage, restartOtherTabs } from './restart-page.ts'
+import { restartOtherTabs, restartPage } from './restart-page.ts'
 import { navigate } from './route.ts'
 
-/** Props of {@link UserMenu}. */
 interface UserMenuProps {
   readonly user: User
   /** The user may have keys. */
@@ -80,5 +78,39 @@ function Profile({ user }: { readonly user: User }): ReactNode {
         {user.email === '' ? null : <p className="text-muted">{user.email}</p>}
       </div>
     </div>
+  )
+}
+
+/** Initials: the first letters of the first and the last word. */
+function initialsOf(user: Pick<User, 'displayName' | 'userName'>): string {
+  const words = displayNameOf(user).trim().split(/\s+/)
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '')
+  return letters.join('').toUpperCase()
+}
+
+/** A user's picture, or initials if there is no picture or it does not load. */
+function Avatar({ user, size = 'size-8' }: { readonly user: User; readonly size?: string }): ReactNode {
+  const [failedUrl, setFailedUrl] = useState<string>()
+  if (!user.avatarUrl.startsWith('https:') || failedUrl === user.avatarUrl) {
+    // The initials are CSS content, so they are no part of an accessible name.
+    return (
+      <span
+        aria-hidden="true"
+        data-initials={initialsOf(user)}
+        className={
+          'inline-flex shrink-0 items-center justify-center rounded-full bg-accent text-xs font-semibold ' +
+          `text-on-accent before:content-[attr(data-initials)] ${size}`
+        }
+      />
+    )
+  }
+  return (
+    <img
+      src={user.avatarUrl}
+      alt=""
+      referrerPolicy="no-referrer"
+      className={`shrink-0 rounded-full object-cover ${size}`}
+      onError={() => setFailedUrl(user.avatarUrl)}
+    />
   )
 }

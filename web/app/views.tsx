@@ -1,13 +1,12 @@
 import type { ReactNode } from 'react'
 import { useServices } from '../services.ts'
-import { useStore } from '../store.ts'
+import { createStore, useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { chooseLanguage, languageChoice, languageNames, type LanguageChoice } from './language.ts'
 import { hrefOf, titleOf, useRoute, type Route } from './route.ts'
-import { chooseTheme, theme, type Theme } from './theme.ts'
 
 /** The end of the sidebar: links to the views that this user may see, then theme and shortcuts. */
 export function Views({ onShortcuts }: { readonly onShortcuts: () => void }): ReactNode {
@@ -81,4 +80,30 @@ const themeLabels: Readonly<Record<Theme, string>> = {
   system: say.app.likeSystem,
   light: say.app.light,
   dark: say.app.dark,
+}
+
+/** The chosen theme. `system` follows the operating system. */
+type Theme = 'system' | 'light' | 'dark'
+
+const key = 'svc-theme'
+
+/** The current theme. web/first.ts sets it before the first paint. */
+const theme = createStore<Theme>(readTheme())
+
+function readTheme(): Theme {
+  const chosen = document.documentElement.dataset['theme']
+  return chosen === 'light' || chosen === 'dark' ? chosen : 'system'
+}
+
+/** Sets the theme, and remembers it in this browser. */
+function chooseTheme(next: Theme): void {
+  theme.set(next)
+  if (next === 'system') delete document.documentElement.dataset['theme']
+  else document.documentElement.dataset['theme'] = next
+  try {
+    if (next === 'system') localStorage.removeItem(key)
+    else localStorage.setItem(key, next)
+  } catch {
+    // Storage is forbidden: the theme lasts until the page is closed.
+  }
 }

@@ -4,27 +4,11 @@ import type { AssistantMessage } from '../history/conversation.ts'
 import { answerBuilder, type AnswerBuilder, type AnswerOutcome } from './answer-builder.ts'
 import { askModel, type AskOutcome } from './ask-model.ts'
 import type { ChatBody } from './chat-body.ts'
-import { frameScheduler, type FrameClock } from './frame-scheduler.ts'
+import { frameScheduler, type FrameClock, type FrameScheduler } from './frame-scheduler.ts'
 import { requestIdOf, stopAnswer } from './live-answer.ts'
 import { requestRecord } from './request-record.ts'
 
-/** Requests answers, one at a time. */
-export interface AnswerRunner {
-  readonly isRunning: boolean
-  /** Requests an answer, and abandons a running one. @param started as `resumed` returns it */
-  start(started: AssistantMessage, body: ChatBody): void
-  /** Reads an answer that was lost, if it is still in the service. */
-  takeUp(answer: AssistantMessage): void
-  /** Stops the running answer; `onEnd` follows. */
-  stop(): void
-  /** Stops the running answer without further callbacks, and returns it. */
-  abandon(): AssistantMessage | undefined
-  /** The running answer so far, including text not yet passed to `onUpdate`. */
-  current(): AssistantMessage | undefined
-}
-
-/** Options of {@link answerRunner}. */
-export interface AnswerRunnerOptions {
+interface AnswerRunnerOptions {
   readonly client: Pick<ApiClient, 'fetch' | 'get'>
   /** Called when the answer grows, at most once per animation frame. */
   readonly onUpdate: (answer: AssistantMessage) => void
@@ -39,93 +23,94 @@ export interface AnswerRunnerOptions {
   readonly wait: (ms: number) => Promise<void>
 }
 
-/** Creates a runner. */
-export function answerRunner({
-  client,
-  onUpdate,
-  onEnd,
-  onGone,
-  onRecord,
-  frameClock,
-  now,
-  wait,
-}: AnswerRunnerOptions): AnswerRunner {
-  let running: Running | undefined
-  const updates = frameScheduler(() => {
-    if (running !== undefined) onUpdate(running.builder.current())
-  }, frameClock)
+/** Requests answers, one at a time. */
+export class AnswerRunner {
+  readonly #with: AnswerRunnerOptions
+  readonly #updates: FrameScheduler
+  #running: Running | undefined
 
-  function clear(): void {
-    running = undefined
-    updates.cancel()
+  constructor(options: AnswerRunnerOptions) {
+    this.#with = options
+    this.#updates = frameScheduler(() => {
+      if (this.#running !== undefined) options.onUpdate(this.#running.builder.current())
+    }, options.frameClock)
   }
 
-  function run(answer: AssistantMessage, body: ChatBody | undefined): void {
-    if (running !== undefined) end(running)
-    clear()
+  get isRunning(): boolean {
+    return this.#running !== undefined
+  }
+
+  /** The running answer so far, including text not yet passed to `onUpdate`. */
+  current(): AssistantMessage | undefined {
+    return this.#running?.builder.current()
+  }
+
+  /** Requests an answer, and abandons a running one. @param started as `resumed` returns it */
+  start(started: AssistantMessage, body: ChatBody): void {
+    this.#run(started, body)
+  }
+
+  /** Reads an answer that was lost, if it is still in the service. */
+  takeUp(answer: AssistantMessage): void {
+    this.#run(answer, undefined)
+  }
+
+  /** Stops the running answer; `onEnd` follows. */
+  stop(): void {
+    if (this.#running !== undefined) this.#end(this.#running)
+  }
+
+  /** Stops the running answer without further callbacks, and returns it. */
+  abandon(): AssistantMessage | undefined {
+    const abandoned = this.#running
+    if (abandoned === undefined) return undefined
+    this.#clear()
+    this.#end(abandoned)
+    return { ...abandoned.builder.current(), status: 'stopped', live: undefined }
+  }
+
+  #clear(): void {
+    this.#running = undefined
+    this.#updates.cancel()
+  }
+
+  #run(answer: AssistantMessage, body: ChatBody | undefined): void {
+    if (this.#running !== undefined) this.#end(this.#running)
+    this.#clear()
     const answerId = answer.live?.id
     if (answerId === undefined) return
-    running = {
-      builder: answerBuilder(answer, body === undefined ? undefined : now),
-      abort: new AbortController(),
-      answerId,
-    }
-    void ask(running, body)
+    const builder = answerBuilder(answer, body === undefined ? undefined : this.#with.now)
+    this.#running = { builder, abort: new AbortController(), answerId }
+    void this.#ask(this.#running, body)
   }
 
-  function end({ abort, answerId }: Running): void {
+  #end({ abort, answerId }: Running): void {
     abort.abort()
-    stopAnswer(client, answerId)
+    stopAnswer(this.#with.client, answerId)
   }
 
-  async function ask({ builder, abort, answerId }: Running, body: ChatBody | undefined): Promise<void> {
+  async #ask({ builder, abort, answerId }: Running, body: ChatBody | undefined): Promise<void> {
+    const { client, wait, onGone, onEnd, onRecord } = this.#with
     const outcome = await askModel({
-      client,
-      body,
-      answerId,
+      ...{ client, body, answerId, wait },
       signal: abort.signal,
       clock: () => performance.now(),
-      wait,
       onResponse: () => {
-        if (body === undefined) updates.request()
+        if (body === undefined) this.#updates.request()
       },
-      onPiece(piece) {
-        if (builder.add(piece)) updates.request()
+      onPiece: (piece) => {
+        if (builder.add(piece)) this.#updates.request()
       },
     })
-    if (running?.builder !== builder) return
-    clear()
+    if (this.#running?.builder !== builder) return
+    this.#clear()
     if (!hasAnswer(outcome)) return onGone(builder.current().id)
     const answer = builder.finish(outcome)
     onEnd(answer)
-    const record = isRemembered(outcome)
-      ? await requestRecord(
-          client,
-          requestIdOf(answerId),
-          outcome.end.kind === 'stopped' ? 'afterStop' : 'afterEnd',
-          wait,
-        )
-      : undefined
+    if (!isRemembered(outcome)) return
+    const moment = outcome.end.kind === 'stopped' ? 'afterStop' : 'afterEnd'
+    const record = await requestRecord(client, requestIdOf(answerId), moment, wait)
     if (record !== undefined) onRecord(answer.id, record)
-  }
-
-  return {
-    get isRunning() {
-      return running !== undefined
-    },
-    start: run,
-    takeUp: (answer) => run(answer, undefined),
-    stop() {
-      if (running !== undefined) end(running)
-    },
-    abandon() {
-      if (running === undefined) return undefined
-      const abandoned = running
-      clear()
-      end(abandoned)
-      return { ...abandoned.builder.current(), status: 'stopped', live: undefined }
-    },
-    current: () => running?.builder.current(),
   }
 }
 

@@ -9,7 +9,6 @@ import { Menu, type MenuEntry } from '../ui/menu.tsx'
 import { canReadAloud, reading } from '../voice/reading.ts'
 import type { MessageActions } from './message-actions.ts'
 
-/** Props of {@link AnswerTools}. */
 export interface AnswerToolsProps {
   readonly answer: AssistantMessage
   readonly isLast: boolean

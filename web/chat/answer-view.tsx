@@ -2,19 +2,19 @@ import { useState, type ReactNode } from 'react'
 import type { AssistantMessage, TokenLogprob } from '../history/conversation.ts'
 import { Markdown } from '../markdown/markdown.tsx'
 import { say } from '../texts/say.ts'
+import { formatSeconds } from '../ui/format-seconds.ts'
+import { Icon } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
+import { useElapsed } from '../ui/use-elapsed.ts'
 import { AnswerEnd } from './answer-end.tsx'
 import { AnswerTools } from './answer-tools.tsx'
 import { hasContent } from './conversation-changes.ts'
 import type { MessageActions } from './message-actions.ts'
-import { ProvenanceLine } from './provenance-line.tsx'
-import { Reasoning } from './reasoning.tsx'
-import { Waiting } from './waiting.tsx'
+import { summarize } from './provenance.ts'
 
 const ToolCards = lazily(async () => (await import('./tool-cards.tsx')).ToolCards)
 const LogprobsView = lazily(async () => (await import('./chat-tools.ts')).LogprobsView)
 
-/** Props of {@link AnswerView}. */
 export interface AnswerViewProps {
   readonly answer: AssistantMessage
   readonly isLast: boolean
@@ -65,5 +65,84 @@ function Probabilities({ logprobs }: { readonly logprobs: readonly TokenLogprob[
       <summary className="w-fit rounded-md py-1 text-muted">{say.chat.probabilities}</summary>
       {isOpen ? <LogprobsView logprobs={logprobs} /> : null}
     </details>
+  )
+}
+
+/** Attempts, times, tokens, cost and request id of an answer. */
+const ProvenanceDetails = lazily(async () => (await import('./chat-tools.ts')).ProvenanceDetails, {
+  placeholder: <p>{say.common.loading}</p>,
+})
+
+/** Provenance of an answer in one line: model, provider, cost. Opens to everything else. */
+function ProvenanceLine({
+  answer: { provenance, error },
+  isLast,
+}: {
+  readonly answer: AssistantMessage
+  readonly isLast: boolean
+}): ReactNode {
+  const [isOpen, setOpen] = useState(false)
+  // The error of the last answer shows it among its details.
+  if (provenance === undefined || (isLast && error !== undefined)) return <span />
+  return (
+    <details
+      className="group/origin min-w-0 flex-1 text-xs text-muted"
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary
+        className={
+          'inline-flex min-h-9 w-fit max-w-full list-none items-center gap-1 rounded-md pointer-coarse:min-h-11 ' +
+          '[&::-webkit-details-marker]:hidden'
+        }
+      >
+        <span className="min-w-0 wrap-anywhere">{summarize(provenance)}</span>
+        <Icon name="chevron" className="size-3.5 transition-transform group-open/origin:rotate-180" />
+      </summary>
+      {isOpen ? (
+        <div className="mt-1 rounded-lg border border-line bg-panel p-2">
+          <ProvenanceDetails provenance={provenance} />
+        </div>
+      ) : null}
+    </details>
+  )
+}
+
+interface ReasoningProps {
+  readonly text: string
+  readonly ms: number | undefined
+  readonly isThinking: boolean
+}
+
+/** The model's reasoning, collapsed. */
+function Reasoning({ text, ms, isThinking }: ReasoningProps): ReactNode {
+  return (
+    <details className="mb-3 text-sm text-muted">
+      <summary className={`w-fit rounded-md py-1 ${isThinking ? 'animate-pulse' : ''}`}>
+        {isThinking ? say.chat.thinking : ms === undefined ? say.chat.thoughts : say.chat.thought(secondsOf(ms))}
+      </summary>
+      <div className="mt-1 border-l-2 border-line pl-4">
+        <Markdown text={text} isStreaming={isThinking} />
+      </div>
+    </details>
+  )
+}
+
+function secondsOf(ms: number): string {
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 1) return say.chat.lessThanSecond
+  return formatSeconds(seconds)
+}
+
+/** Time after which a text is shown. */
+const textAfterMs = 2_000
+
+/** Placeholder of an answer that has no text yet. */
+function Waiting(): ReactNode {
+  const isLong = useElapsed(textAfterMs)
+  return (
+    <p className="flex min-h-6 items-center gap-2 text-sm text-muted">
+      <span aria-hidden="true" className="size-2.5 animate-pulse rounded-full bg-accent" />
+      {isLong ? say.chat.waiting : null}
+    </p>
   )
 }

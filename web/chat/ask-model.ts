@@ -6,7 +6,6 @@ import type { Measurements } from './provenance.ts'
 import { readAnswer, type AnswerEnd } from './read-answer.ts'
 import type { AnswerPiece } from './read-choice.ts'
 
-/** Options of {@link askModel}. */
 export interface AskOptions {
   readonly client: Pick<ApiClient, 'fetch'>
   /** Absent: reads the answer to a request that was sent before. */

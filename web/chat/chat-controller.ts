@@ -13,7 +13,7 @@ import { branchOf, leafOf, withAdded, type Tree } from '../history/tree.ts'
 import { newId } from '../new-id.ts'
 import { createStore, type Store } from '../store.ts'
 import { answerBackup, type AnswerBackup } from './answer-backup.ts'
-import { answerRunner, type AnswerRunner } from './answer-runner.ts'
+import { AnswerRunner } from './answer-runner.ts'
 import { AnswersElsewhere } from './answers-elsewhere.ts'
 import { chatBody } from './chat-body.ts'
 import { ChatHistory } from './chat-history.ts'
@@ -67,7 +67,7 @@ export class ChatController {
     const { now, wait, askTabs, backup } = (this.#with = { ...defaults, backup: answerBackup(), ...options })
     this.id = id
     this.state = createStore(initialState(id, begins, now()))
-    this.#answers = answerRunner({
+    this.#answers = new AnswerRunner({
       client,
       onUpdate: (answer) => this.#onUpdate(answer),
       onEnd: (answer) => this.#onEnd(answer),

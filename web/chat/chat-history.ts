@@ -4,7 +4,7 @@ import type { AnswerBackup } from './answer-backup.ts'
 import type { AnswerRunner } from './answer-runner.ts'
 import { steps, type ChatState } from './chat-state.ts'
 import { adopt, lastAnswer } from './conversation-changes.ts'
-import { conversationStore, type ConversationStore, type HeadChanges } from './conversation-store.ts'
+import { ConversationStore, type HeadChanges } from './conversation-store.ts'
 
 interface ChatHistoryOptions {
   readonly id: string
@@ -30,7 +30,7 @@ export class ChatHistory {
   constructor(options: ChatHistoryOptions) {
     const { id, history, state } = options
     this.#with = options
-    this.#store = conversationStore({
+    this.#store = new ConversationStore({
       id,
       history,
       onPut: (failure) => state.update(steps.saved(failure)),

@@ -1,11 +1,11 @@
 import { useState, type ReactNode } from 'react'
 import { navigate } from '../app/route.ts'
+import type { HistoryStore } from '../history/conversation.ts'
 import { newId } from '../new-id.ts'
-import { useServices } from '../services.ts'
-import { chatsOf } from './chats-of.ts'
+import { useServices, type Services } from '../services.ts'
+import { openChats, type Chats } from './chats.ts'
 import { ConversationView } from './conversation-view.tsx'
 
-/** Props of {@link ChatView}. */
 export interface ChatViewProps {
   /** Id of the conversation; absent for a new one. */
   readonly id?: string
@@ -28,4 +28,14 @@ export function ChatView({ id }: ChatViewProps): ReactNode {
       onStart={() => navigate({ view: 'chat', id: shown }, { replaces: true })}
     />
   )
+}
+
+/** One per history, so an answer continues when its view is closed, and users never share conversations. */
+const known = new WeakMap<HistoryStore, Chats>()
+
+/** Returns the open conversations of a history: always the same object. */
+function chatsOf({ boot, client, history }: Pick<Services, 'boot' | 'client' | 'history'>): Chats {
+  const found = known.get(history) ?? openChats({ client, history, titleModel: boot.titleModel })
+  known.set(history, found)
+  return found
 }

@@ -11,7 +11,6 @@ export interface Chats {
   open(id: string, begins?: ChatSettings): ChatController
 }
 
-/** Options of {@link openChats}. */
 export interface ChatsOptions {
   readonly client: Pick<ApiClient, 'fetch' | 'get'>
   readonly history: HistoryStore

@@ -16,7 +16,6 @@ const RefusedFiles = lazily(async () => (await import('./chat-tools.ts')).Refuse
 const PresetList = lazily(async () => (await import('../presets/presets-page.ts')).PresetList, { failed: () => null })
 const Dictation = lazily(async () => (await import('../voice/dictation.tsx')).Dictation)
 
-/** Props of {@link Composer}. */
 export interface ComposerProps {
   readonly drafts: DraftState
   readonly onSend: () => void

@@ -14,7 +14,6 @@ const ParametersPanel = lazily(async () => (await import('../parameters/paramete
   placeholder: <p className="min-h-[60dvh] text-muted">{say.common.loading}</p>,
 })
 
-/** Props of {@link ConversationHeader}. */
 export interface ConversationHeaderProps {
   readonly title: string
   readonly model: string | undefined

@@ -15,7 +15,6 @@ export function NotSavedNotice({ failure }: { readonly failure: Error | undefine
   )
 }
 
-/** Props of {@link DeletedNotice}. */
 export interface DeletedNoticeProps {
   readonly isShown: boolean
   readonly onUndo: () => void

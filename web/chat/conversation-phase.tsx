@@ -6,17 +6,14 @@ import type { ChatState } from './chat-state.ts'
 
 const PhaseNotice = lazily(async () => (await import('./chat-tools.ts')).PhaseNotice)
 
-/** Props of {@link ConversationPhase}. */
-export interface ConversationPhaseProps {
-  readonly state: ChatState
-  readonly onRestore: () => void
-}
-
 /** Shown while a conversation is loading, missing or unreadable. */
 export function ConversationPhase({
   state: { phase, conversation, failure },
   onRestore,
-}: ConversationPhaseProps): ReactNode {
+}: {
+  readonly state: ChatState
+  readonly onRestore: () => void
+}): ReactNode {
   switch (phase) {
     case 'ready':
       return null

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Conversation, HistoryStore } from '../history/conversation.ts'
 import { memoryHistory } from '../history/memory-history.ts'
 import { emptyConversation } from './conversation-changes.ts'
-import { conversationStore, type ConversationStore } from './conversation-store.ts'
+import { ConversationStore } from './conversation-store.ts'
 import { settled } from './testing.ts'
 
 const conversation = (title: string): Conversation => ({
@@ -17,7 +17,7 @@ interface Scene {
 
 function scene(history: HistoryStore): Scene {
   const events: string[] = []
-  const store = conversationStore({
+  const store = new ConversationStore({
     id: 'c',
     history,
     onPut: (failure) => void events.push(failure?.message ?? 'saved'),
@@ -26,7 +26,7 @@ function scene(history: HistoryStore): Scene {
   return { store, events }
 }
 
-describe('conversationStore', () => {
+describe('ConversationStore', () => {
   test('writes sequentially, and of the pending states only the latest', async () => {
     const written: string[] = []
     const waiting: (() => void)[] = []

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { displayNameOf } from '../app/display-name.ts'
-import type { ChatSettings } from '../history/conversation.ts'
+import type { AssistantMessage, ChatSettings } from '../history/conversation.ts'
+import { foundMessage } from '../history/found-message.ts'
 import { branchOf, versionPlaces } from '../history/tree.ts'
 import type { ModelsState } from '../models/models-store.ts'
 import { addRecent, recentModels } from '../models/recent-models.ts'
@@ -8,6 +9,7 @@ import { showTitle } from '../service-name.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
+import { announce } from '../ui/announce.ts'
 import { focusContent } from '../ui/focus-content.ts'
 import { lazily } from '../ui/lazily.tsx'
 import type { ChatController } from './chat-controller.ts'
@@ -20,18 +22,15 @@ import { EmptyChat } from './empty-chat.tsx'
 import { messageActions } from './message-actions.ts'
 import { MessageList } from './message-list.tsx'
 import { ModelsNotice } from './models-notice.tsx'
-import { useAnnouncements } from './use-announcements.ts'
 import { useAttachments } from './use-attachments.ts'
 import { useDraft } from './use-draft.ts'
 import { useDrop } from './use-drop.ts'
 import { useEscape } from './use-escape.ts'
 import { useFollow } from './use-follow.ts'
-import { useFoundMessage } from './use-found-message.ts'
 import { useModel } from './use-model.ts'
 
 const RetryWith = lazily(async () => (await import('./chat-tools.ts')).RetryWith)
 
-/** Props of {@link ConversationView}. */
 export interface ConversationViewProps {
   readonly chat: ChatController
   /** Whether the conversation has no message yet. */
@@ -178,4 +177,30 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
 
 function noModelReason({ kind }: ModelsState): string {
   return kind === 'loading' ? say.chat.lookForModels : say.chat.noModel
+}
+
+/** Announces the start and the end of an answer to screen readers, but not its text. Errors announce themselves. */
+function useAnnouncements(answer: AssistantMessage | undefined): void {
+  const id = answer?.id,
+    status = answer?.status
+  const before = useRef<string>(undefined)
+  useEffect(() => {
+    if (status === 'streaming') announce(say.common.answering)
+    else if (id !== undefined && before.current === id) {
+      if (status === 'complete') announce(say.chat.answerComplete)
+      if (status === 'stopped') announce(say.chat.answerStopped)
+      if (status === 'interrupted') announce(say.chat.answerInterrupted)
+    }
+    before.current = status === 'streaming' ? id : undefined
+  }, [id, status])
+}
+
+/** Shows the version with the message that a search found. @param isReady whether the conversation is read */
+function useFoundMessage(chat: ChatController, isReady: boolean): void {
+  const found = useStore(foundMessage)
+  useEffect(() => {
+    if (!isReady || found?.conversationId !== chat.id) return
+    foundMessage.set(undefined)
+    chat.revealMessage(found.messageId)
+  }, [chat, isReady, found])
 }

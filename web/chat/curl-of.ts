@@ -1,7 +1,6 @@
 import type { ChatSettings, Message } from '../history/conversation.ts'
 import { chatBody, chatPath } from './chat-body.ts'
 
-/** Options of {@link curlOf}. */
 export interface CurlOptions {
   /** Origin of the service, such as `http://127.0.0.1:8000`. */
   readonly origin: string

@@ -7,7 +7,6 @@ import { Button } from '../ui/button.tsx'
 import { GrowingText } from './growing-text.tsx'
 import { isSendKey } from './send-key.ts'
 
-/** Props of {@link EditMessage}. */
 export interface EditMessageProps {
   readonly message: UserMessage
   readonly onSend: (draft: Draft) => void

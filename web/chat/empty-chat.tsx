@@ -9,7 +9,6 @@ const prompts = say.chat.prompts
 const FirstUse = lazily(async () => (await import('./chat-tools.ts')).FirstUse)
 const FaultsNotice = lazily(async () => (await import('../providers/provider-notices.tsx')).FaultsNotice)
 
-/** Props of {@link EmptyChat}. */
 export interface EmptyChatProps {
   /** The user's name; empty without sign-in. */
   readonly name: string

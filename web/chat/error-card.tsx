@@ -1,6 +1,10 @@
 import { useState, type ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
 import type { AssistantMessage } from '../history/conversation.ts'
+import { formatContext } from '../models/describe-model.ts'
+import { modelsThatFit } from '../models/models-that-fit.ts'
+import { useServices } from '../services.ts'
+import { useStore } from '../store.ts'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
@@ -8,11 +12,9 @@ import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
 import { explainError, reasonsOf, type Remedy } from './explain-error.ts'
-import { LargerModel } from './larger-model.tsx'
 import type { MessageActions } from './message-actions.ts'
 import { ProvenanceDetails } from './provenance-details.tsx'
 
-/** Props of {@link ErrorCard}. */
 export interface ErrorCardProps {
   readonly answer: AssistantMessage
   readonly error: NonNullable<AssistantMessage['error']>
@@ -153,5 +155,37 @@ function Wait({ seconds, until }: { readonly seconds: number; readonly until: nu
         {say.chat.betterWait(formatCount(left))}
       </span>
     </p>
+  )
+}
+
+/** Average for English. */
+const charactersPerToken = 4
+
+interface LargerModelProps {
+  /** The answer that failed because the conversation exceeds the model's context. */
+  readonly answer: AssistantMessage
+  readonly actions: Pick<MessageActions, 'asked' | 'editQuestion' | 'retryAs'>
+}
+
+/** Button that retries with a model of a larger context. If no such model is known, one that edits the message. */
+function LargerModel({ answer, actions }: LargerModelProps): ReactNode {
+  const { models } = useServices()
+  const state = useStore(models.state)
+  if (state.kind !== 'ready') return null
+  const { model = '', characters } = actions.asked(answer.id)
+  const [larger] = modelsThatFit(state.answer.models, model, characters / charactersPerToken)
+  if (larger === undefined)
+    return (
+      <Button variant="primary" icon="edit" onClick={() => actions.editQuestion(answer.id)}>
+        {say.chat.makeSmaller}
+      </Button>
+    )
+  return (
+    <Button variant="primary" onClick={() => actions.retryAs(larger.name)}>
+      <span className="min-w-0">
+        <bdi>{say.chat.ask(larger.name)}</bdi>
+        {say.chat.askTokens(formatContext(larger.context))}
+      </span>
+    </Button>
   )
 }

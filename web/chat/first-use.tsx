@@ -8,7 +8,6 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 
-/** Props of {@link FirstUse}. */
 export interface FirstUseProps {
   /** Path of providers.json; absent if the user may not change it. */
   readonly file: string | undefined

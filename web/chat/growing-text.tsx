@@ -1,7 +1,6 @@
 import { useLayoutEffect, useRef, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
 import { isOverlayOpen } from '../ui/is-overlay-open.ts'
 
-/** Props of {@link GrowingText}. */
 export interface GrowingTextProps {
   readonly id: string
   readonly value: string

@@ -41,7 +41,6 @@ export interface RequestSize {
   readonly characters: number
 }
 
-/** Options of {@link messageActions}. */
 export interface MessageActionsOptions {
   readonly chat: ChatController
   /** The selected model. */

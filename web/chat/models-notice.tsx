@@ -7,7 +7,6 @@ import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
-/** Props of {@link ModelsNotice}. */
 export interface ModelsNoticeProps {
   readonly state: ModelsState
   readonly model: string | undefined

@@ -4,7 +4,6 @@ import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
-/** Props of {@link PhaseNotice}. */
 export interface PhaseNoticeProps {
   readonly phase: 'missing' | 'unreadable'
   /** Whether nothing of the conversation is shown. */

@@ -1,18 +1,13 @@
 import type { ReactNode } from 'react'
+import type { TrailEntry } from '../../src/observe/request-entry.ts'
 import type { Provenance } from '../history/conversation.ts'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
-import { AttemptsTable } from '../ui/attempts-table.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { formatCost, formatCount, formatMs, markEstimate } from '../ui/format.ts'
-
-/** Props of {@link ProvenanceDetails}. */
-export interface ProvenanceDetailsProps {
-  readonly provenance: Provenance
-}
+import { formatCost, formatCount, formatMs, inWords, markEstimate } from '../ui/format.ts'
 
 /** The whole provenance of an answer: attempts, times, tokens, cost, request id. */
-export function ProvenanceDetails({ provenance }: ProvenanceDetailsProps): ReactNode {
+export function ProvenanceDetails({ provenance }: { readonly provenance: Provenance }): ReactNode {
   const { requestId, trail } = provenance
   const figures = figuresOf(provenance)
   return (
@@ -41,4 +36,45 @@ function figuresOf({ firstTokenMs, totalMs, promptTokens, completionTokens, cost
     ...tokens(completionTokens, say.chat.tokensOut),
     ...(cost === undefined ? [] : [markEstimate(formatCost(cost), isEstimated)]),
   ].join(' · ')
+}
+
+/** Table of the attempts of a request: provider, outcome, status, time. Inherits the font size. */
+function AttemptsTable({
+  trail,
+  hasCaption = false,
+}: {
+  readonly trail: readonly TrailEntry[]
+  readonly hasCaption?: boolean
+}): ReactNode {
+  return (
+    <table className="w-full text-left tabular-nums">
+      <caption className={hasCaption ? 'pb-1 text-left font-medium' : 'sr-only'}>
+        {say.ui.attempts(trail.length)}
+      </caption>
+      <thead className="text-xs text-muted">
+        <tr>
+          {[say.common.provider, say.ui.outcome, say.common.status, say.common.time].map((name) => (
+            <th key={name} scope="col" className="py-0.5 pr-3 font-medium last:pr-0 last:text-right">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody className="text-ink">
+        {trail.map(({ provider, failure, status, ms }, index) => (
+          <tr key={index} className="border-t border-line">
+            <th scope="row" className="min-w-20 py-1 pr-3 font-medium wrap-anywhere">
+              {provider}
+            </th>
+            <td className={`pr-3 ${failure === undefined ? 'text-ok' : 'text-bad'}`}>
+              <span aria-hidden="true">{failure === undefined ? '✓' : '✗'} </span>
+              {failure === undefined ? say.ui.answered : inWords(failure)}
+            </td>
+            <td className="pr-3">{status ?? <span className="text-muted">{say.common.noneOfThese}</span>}</td>
+            <td className="text-right">{formatMs(ms)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
 }

@@ -5,7 +5,6 @@ import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
-/** Props of {@link RetryWith}. */
 export interface RetryWithProps {
   readonly model: string | undefined
   readonly onRetry: (model: string) => void

@@ -5,7 +5,6 @@ import { CodeBlock } from '../markdown/code-block.tsx'
 import { say } from '../texts/say.ts'
 import { Icon } from '../ui/icon.tsx'
 
-/** Props of {@link ToolCards}. */
 export interface ToolCardsProps {
   readonly calls: readonly ToolCall[]
   /** More may follow in the last call. */

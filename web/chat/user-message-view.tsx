@@ -10,7 +10,6 @@ import type { MessageActions } from './message-actions.ts'
 
 const EditMessage = lazily(async () => (await import('./chat-tools.ts')).EditMessage)
 
-/** Props of {@link UserMessageView}. */
 export interface UserMessageProps {
   readonly message: UserMessage
   /** Whether it has no answer. */

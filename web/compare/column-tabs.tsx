@@ -3,7 +3,6 @@ import { say } from '../texts/say.ts'
 import { formatCount } from '../ui/format.ts'
 import type { ColumnOverview } from './use-overview.ts'
 
-/** Props of {@link ColumnTabs}. */
 export interface ColumnTabsProps {
   readonly columns: readonly ColumnOverview[]
   readonly shownId: string | undefined

@@ -20,7 +20,6 @@ import { Button, IconButton } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { continued } from './comparison.ts'
 
-/** Props of {@link CompareColumn}. */
 export interface CompareColumnProps {
   readonly column: ChatController
   /** Position from 1. */

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useId, useRef, useState, type ReactNode } from 
 import { Bar } from '../app/bar.tsx'
 import { useShortcut } from '../app/shortcuts.ts'
 import type { ChatController } from '../chat/chat-controller.ts'
+import { openChats } from '../chat/chats.ts'
 import { Composer } from '../chat/composer.tsx'
 import { SettingsDialog } from '../chat/conversation-header.tsx'
 import { KeptNotice } from '../chat/conversation-notices.tsx'
@@ -11,9 +12,10 @@ import { useDraft } from '../chat/use-draft.ts'
 import { useDrop } from '../chat/use-drop.ts'
 import { useEscape } from '../chat/use-escape.ts'
 import { useModel } from '../chat/use-model.ts'
+import type { HistoryStore } from '../history/conversation.ts'
 import { openModelPicker } from '../models/picker-registry.ts'
 import { recentModels } from '../models/recent-models.ts'
-import { useServices } from '../services.ts'
+import { useServices, type Services } from '../services.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
@@ -24,8 +26,15 @@ import { Loading } from '../ui/loading.tsx'
 import { useMedia } from '../ui/use-media.ts'
 import { ColumnTabs } from './column-tabs.tsx'
 import { CompareColumn } from './compare-column.tsx'
-import { comparisonOf, type OpenComparison } from './comparison-of.ts'
-import { columnsMax, columnsMin, conversationOf, lastQuestionOf, noSettings } from './comparison.ts'
+import {
+  columnsMax,
+  columnsMin,
+  conversationOf,
+  lastQuestionOf,
+  noSettings,
+  openComparison,
+  type Comparison,
+} from './comparison.ts'
 import { Figures } from './figures.tsx'
 import { firstModels } from './first-models.ts'
 import { useComparisonAnnouncements, useOverview } from './use-overview.ts'
@@ -186,4 +195,34 @@ function Columns({ comparison, history }: OpenComparison): ReactNode {
       />
     </div>
   )
+}
+
+/** An open comparison, with the history that has its columns and its draft. */
+interface OpenComparison {
+  readonly comparison: Comparison
+  readonly history: HistoryStore
+}
+
+/** One per user, so answers continue when the view is closed. */
+const known = new WeakMap<HistoryStore, Promise<OpenComparison>>()
+
+/**
+ * Returns the user's comparison: always the same object. It is stored apart from the conversations, until the user
+ * begins a new one.
+ *
+ * @param models of its columns if none is stored
+ */
+function comparisonOf(
+  { client, history, openHistory }: Pick<Services, 'client' | 'history' | 'openHistory'>,
+  models: readonly (string | undefined)[],
+): Promise<OpenComparison> {
+  async function open(): Promise<OpenComparison> {
+    const own = await openHistory('compare')
+    const comparison = await openComparison({ history: own, chats: openChats({ client, history: own }), models })
+    return { comparison, history: own }
+  }
+
+  const found = known.get(history) ?? open()
+  known.set(history, found)
+  return found
 }

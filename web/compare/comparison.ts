@@ -27,7 +27,6 @@ export interface Comparison {
 export const columnsMin = 2,
   columnsMax = 4
 
-/** Options of {@link openComparison}. */
 export interface ComparisonOptions {
   /** The stored columns; nothing else is in it. */
   readonly history: HistoryStore

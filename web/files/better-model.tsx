@@ -10,7 +10,6 @@ import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { tokensOf } from './file-blocks.ts'
 
-/** Props of {@link BetterModel}. */
 export interface BetterModelProps {
   readonly draft: Draft
   readonly model: string | undefined

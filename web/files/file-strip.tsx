@@ -6,7 +6,6 @@ import { formatShortCount } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { tokensOf } from './file-blocks.ts'
 
-/** Props of {@link FileStrip}. */
 export interface FileStripProps {
   readonly files: readonly FileAttachment[]
   /** Absent if files cannot be removed. */

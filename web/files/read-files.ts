@@ -22,7 +22,6 @@ export interface ReadFiles {
   readonly refused: readonly RefusedFile[]
 }
 
-/** Options of {@link readFiles}. */
 export interface ReadFilesOptions {
   /** Already attached; they count towards the limits. */
   readonly attached?: {

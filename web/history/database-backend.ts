@@ -6,9 +6,8 @@ import { headRecords } from './head-packs.ts'
 import { headOf, inOrder } from './heads.ts'
 import type { HistoryBackend } from './history-backend.ts'
 import { ConversationRemoved } from './history-error.ts'
-import { knownHeads } from './known-heads.ts'
 import { parseConversation, parseDraft, parseHead, plainHead, type Parsed } from './parse-conversation.ts'
-import { writePictures, withoutData, keysOf, readPictures, withPictures } from './pictures.ts'
+import { keysOf, readPictures, withPictures, withoutData, writePictures } from './pictures.ts'
 import { wordFolder } from './search.ts'
 import type { OpenSegment } from './word-index.ts'
 
@@ -205,4 +204,45 @@ async function writeDraft(database: HistoryDatabase, id: string, draft: Draft | 
     writePictures(transaction.objectStore('pictures'), draftOwner(id), draft?.images ?? []),
     transaction.done,
   ])
+}
+
+type ReadHeads = () => Promise<readonly ConversationHead[]>
+
+/** Heads in memory, so that a search need not read them. */
+interface KnownHeads {
+  /** Reads all heads, and keeps them. */
+  readAll(read: ReadHeads): Promise<readonly ConversationHead[]>
+  /** Returns all heads, in any order. Reads them if they are not known. */
+  all(read: ReadHeads): Promise<readonly ConversationHead[]>
+  /** Replaces a head. @param head absent: it was removed */
+  set(id: string, head: ConversationHead | undefined): void
+  forget(): void
+}
+
+/** Creates an empty set. */
+function knownHeads(): KnownHeads {
+  let known: Map<string, ConversationHead> | undefined
+  /** A read that began before a change is not kept. */
+  let changes = 0
+
+  async function readAll(read: ReadHeads): Promise<readonly ConversationHead[]> {
+    const before = changes
+    const heads = await read()
+    if (changes === before) known = new Map(heads.map((head) => [head.id, head]))
+    return heads
+  }
+
+  return {
+    readAll,
+    all: async (read) => (known === undefined ? await readAll(read) : [...known.values()]),
+    set(id, head) {
+      changes++
+      if (head === undefined) known?.delete(id)
+      else known?.set(id, head)
+    },
+    forget() {
+      changes++
+      known = undefined
+    },
+  }
 }

@@ -7,7 +7,6 @@ import { Dialog } from '../ui/dialog.tsx'
 import type { HistoryStore } from './conversation.ts'
 import { clearDeleted } from './deleted.ts'
 
-/** Props of {@link DeleteAllDialog}. */
 export interface DeleteAllDialogProps {
   /** Number of conversations. */
   readonly count: number

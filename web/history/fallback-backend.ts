@@ -3,7 +3,6 @@ import { byTime, inOrder } from './heads.ts'
 import type { HistoryBackend } from './history-backend.ts'
 import { ConversationRemoved, HistoryFull, HistoryOutdated } from './history-error.ts'
 
-/** Options of {@link backendWithFallback}. */
 export interface FallbackOptions {
   /** The durable backend. It may open late; until `patience` resolves, everything waits for it. */
   readonly opening: Promise<HistoryBackend>

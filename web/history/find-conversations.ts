@@ -11,7 +11,6 @@ import { openSegment, type OpenSegment } from './word-index.ts'
 /** Words of conversations read at once, so that other reads do not wait long. */
 const readChunk = 50
 
-/** Options of {@link findAll}. */
 export interface FindOptions {
   readonly database: HistoryDatabase
   readonly heads: readonly ConversationHead[]

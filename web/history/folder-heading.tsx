@@ -6,7 +6,6 @@ import { Menu } from '../ui/menu.tsx'
 import { folderKey, type FolderCommand } from './folders.ts'
 import { oneLine } from './one-line.ts'
 
-/** Props of {@link FolderHeading}. */
 export interface FolderHeadingProps {
   readonly id: string
   readonly name: string

@@ -13,7 +13,6 @@ export type FolderQuestion =
   | { readonly kind: 'move'; readonly head: ConversationHead }
   | { readonly kind: 'rename' | 'delete'; readonly folder: string }
 
-/** Props of {@link FolderDialog}. */
 export interface FolderDialogProps {
   readonly question: FolderQuestion
   readonly heads: readonly ConversationHead[]

@@ -6,7 +6,6 @@ import type { RowContext } from './grouped-rows.tsx'
 import { HistoryRow } from './history-row.tsx'
 import { wordsOf } from './search.ts'
 
-/** Props of {@link FoundRows}. */
 export interface FoundRowsProps {
   readonly query: string
   readonly hits: readonly SearchHit[]

@@ -1,10 +1,9 @@
-import { useEffect, useId, useMemo, useState, type ReactNode, type RefObject } from 'react'
+import { useEffect, useId, useLayoutEffect, useMemo, useState, type ReactNode, type RefObject } from 'react'
 import { lazily } from '../ui/lazily.tsx'
 import type { FolderHeadingProps } from './folder-heading.tsx'
 import type { Group } from './groups.ts'
 import { HistoryRow, type HistoryRowProps } from './history-row.tsx'
 import { placed, rowsBetween, type PlacedGroup, type Sizes } from './list-layout.ts'
-import { useScrollWindow, type ScrollWindow } from './use-scroll-window.ts'
 
 const FolderHeading = lazily(async () => (await import('./folder-parts.ts')).FolderHeading)
 
@@ -16,7 +15,6 @@ export interface RowContext extends Pick<HistoryRowProps, 'onCommand' | 'onRenam
   readonly renaming: string | undefined
 }
 
-/** Props of {@link GroupedRows}. */
 export interface GroupedRowsProps {
   readonly groups: readonly Group[]
   readonly context: RowContext
@@ -135,4 +133,34 @@ function useScrollToShown(
 function currentSizes(): Sizes {
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16
   return { row: rem * (matchMedia('(pointer: coarse)').matches ? 2.75 : 2.25), heading: rem * 2 }
+}
+
+/** The visible range of a scrolling element, in CSS pixels. */
+interface ScrollWindow {
+  readonly top: number
+  readonly bottom: number
+}
+
+/** Returns the visible range of an element. Changes only after scrolling by `step`. */
+function useScrollWindow(element: RefObject<HTMLElement | null>, step: number): ScrollWindow {
+  const [seen, setSeen] = useState<ScrollWindow>({ top: 0, bottom: 1_000 })
+  useLayoutEffect(() => {
+    const { current } = element
+    if (current === null) return undefined
+    function look(): void {
+      if (current === null) return
+      const top = Math.floor(current.scrollTop / step) * step,
+        bottom = Math.ceil((current.scrollTop + current.clientHeight) / step) * step
+      setSeen((before) => (before.top === top && before.bottom === bottom ? before : { top, bottom }))
+    }
+    look()
+    current.addEventListener('scroll', look, { passive: true })
+    const observer = new ResizeObserver(look)
+    observer.observe(current)
+    return () => {
+      current.removeEventListener('scroll', look)
+      observer.disconnect()
+    }
+  }, [element, step])
+  return seen
 }

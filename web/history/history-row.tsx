@@ -5,13 +5,11 @@ import { Menu } from '../ui/menu.tsx'
 import type { ConversationHead, SearchHit } from './conversation.ts'
 import type { TextRange } from './find-words.ts'
 import { foundMessage } from './found-message.ts'
-import { HighlightedText } from './highlighted-text.tsx'
 import { oneLine } from './one-line.ts'
 
 /** Commands of a row. */
 export type RowCommand = 'rename' | 'pin' | 'move' | 'save-json' | 'save-markdown' | 'save-html' | 'delete'
 
-/** Props of {@link HistoryRow}. */
 export interface HistoryRowProps {
   readonly head: ConversationHead
   /** Position among all rows, from 1, and number of rows. */
@@ -158,5 +156,17 @@ function TitleField({
         event.stopPropagation()
       }}
     />
+  )
+}
+
+/** A text with a highlighted range. */
+function HighlightedText({ text, place }: { readonly text: string; readonly place: TextRange | undefined }): ReactNode {
+  if (place === undefined) return text
+  return (
+    <>
+      {text.slice(0, place.start)}
+      <mark className="rounded-sm bg-warn-soft font-semibold text-ink">{text.slice(place.start, place.end)}</mark>
+      {text.slice(place.end)}
+    </>
   )
 }

@@ -15,7 +15,6 @@ type ImportState =
   | { readonly kind: 'done'; readonly report: ImportReport }
   | { readonly kind: 'refused'; readonly why: string }
 
-/** Options of {@link ImportDialog}. */
 export interface ImportDialogProps {
   readonly file: File
   /** Runs an action that may fail, and shows why it did. */

@@ -7,7 +7,6 @@ import { Menu } from '../ui/menu.tsx'
 const DeleteAllDialog = lazily(async () => (await import('./list-tools.ts')).DeleteAllDialog)
 const ImportDialog = lazily(async () => (await import('./list-tools.ts')).ImportDialog)
 
-/** Props of {@link ListMenu}. */
 export interface ListMenuProps {
   /** Number of conversations. */
   readonly count: number

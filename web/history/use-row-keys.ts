@@ -8,7 +8,6 @@ import {
   type RefObject,
 } from 'react'
 
-/** Options of {@link useRowKeys}. */
 export interface RowKeysOptions {
   /** Row ids from top to bottom. The elements have them as `data-row`, and contain a `data-stop`. */
   readonly ids: readonly string[]

@@ -52,7 +52,6 @@ export interface SegmentBuilder {
   end(): WordSegment
 }
 
-/** Creates a builder. */
 export function segmentBuilder(): SegmentBuilder {
   const ids: string[] = []
   const placesOf = new Map<string, number[]>()

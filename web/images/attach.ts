@@ -35,7 +35,6 @@ export interface ReadImages {
   readonly refused: readonly RefusedFile[]
 }
 
-/** Options of {@link readImages}. */
 export interface ReadImagesOptions {
   /** Images already attached; they count towards the limits. */
   readonly attached?: readonly ImageAttachment[]

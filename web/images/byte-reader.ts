@@ -14,7 +14,6 @@ export interface ByteReader {
   text(offset: number, length: number): string
 }
 
-/** Creates a reader. */
 export function byteReader(bytes: Uint8Array): ByteReader {
   const at = (offset: number): number => bytes[offset] ?? 0
   const big16 = (offset: number): number => at(offset) * 0x100 + at(offset + 1)

@@ -4,7 +4,6 @@ import { say } from '../texts/say.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
 
-/** Props of {@link ImageStrip}. */
 export interface ImageStripProps {
   readonly images: readonly ImageAttachment[]
   /** Absent if images cannot be removed. */

@@ -3,7 +3,6 @@ import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
-/** Props of {@link KeyDialog}. */
 interface KeyDialogProps {
   readonly title: string
   /** Label of the button that performs the change. */

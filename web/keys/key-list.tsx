@@ -7,7 +7,6 @@ import { keptTime } from '../ui/kept-time.ts'
 import { useNow } from '../ui/use-now.ts'
 import { grantsOf, isOver } from './key-entries.ts'
 
-/** Props of {@link KeyList}. */
 interface KeyListProps {
   readonly keys: readonly KeyEntry[]
   /** Those that can be replaced. */

@@ -1,17 +1,20 @@
-import { useId, useState, type ReactNode } from 'react'
-import type { KeyEntry, MadeKeyEntry } from '../../src/http/page/page-api.ts'
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
+import type { KeyEntry, LimitEntry, MadeKeyEntry, OwnLimitsAnswer } from '../../src/http/page/page-api.ts'
 import { useServices } from '../services.ts'
+import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
+import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
+import { keptTime } from '../ui/kept-time.ts'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { EndKey } from './end-key.tsx'
+import { KeyDialog } from './key-dialog.tsx'
 import { foundKeys, inOrder, isOver, rotatableOf } from './key-entries.ts'
 import { KeyList } from './key-list.tsx'
-import { MadeKey } from './made-key.tsx'
+import { limitText } from './limit-text.ts'
 import { MakeKey } from './make-key.tsx'
-import { OwnLimits } from './own-limits.tsx'
 import { RotateKey } from './rotate-key.tsx'
 import { teamIn, useKeys, type KeysState, type Whose } from './use-keys.ts'
 
@@ -165,5 +168,117 @@ function Filter({
         />
       </div>
     </div>
+  )
+}
+
+interface EndKeyProps {
+  readonly entry: KeyEntry
+  readonly end: KeysState['end']
+  readonly onClose: () => void
+}
+
+/** Asks whether a key ends. */
+function EndKey({ entry, end, onClose }: EndKeyProps): ReactNode {
+  async function endNow(): Promise<void> {
+    await end(entry.id)
+    announce(say.keys.endedNow(entry.name))
+    onClose()
+    // The button that had the focus is gone.
+    focusContent()
+  }
+
+  return (
+    <KeyDialog title={say.keys.endAsk} label={say.keys.endNow} isDangerous perform={endNow} onClose={onClose}>
+      <p className="[overflow-wrap:anywhere]">
+        {rich(say.keys.endHint, { name: <bdi className="font-medium">{entry.name}</bdi>, hint: entry.hint })}
+      </p>
+    </KeyDialog>
+  )
+}
+
+/** A key that was just made, shown once, with the settings for a client program. */
+function MadeKey({ made, onClose }: { readonly made: MadeKeyEntry; readonly onClose: () => void }): ReactNode {
+  const box = useRef<HTMLElement>(null)
+  useEffect(() => box.current?.focus(), [made])
+  return (
+    <section
+      ref={box}
+      tabIndex={-1}
+      aria-label={say.keys.newKeyOf(made.name)}
+      className="flex flex-col gap-3 rounded-xl border border-accent bg-panel p-4"
+    >
+      <div>
+        <h2 className="font-semibold [overflow-wrap:anywhere]">
+          <bdi>{made.name}</bdi>
+        </h2>
+        <p className="text-sm text-muted">{say.keys.copyNow}</p>
+      </div>
+      <Line name={say.keys.key} value={made.key} />
+      <Line name={say.keys.baseUrl} value={`${location.origin}/v1`} />
+      <p className="text-sm text-muted">{rich(say.keys.withoutV1, { path: <code>/v1</code> })}</p>
+      <div>
+        <Button onClick={onClose}>{say.keys.copied}</Button>
+      </div>
+    </section>
+  )
+}
+
+function Line({ name, value }: { readonly name: string; readonly value: string }): ReactNode {
+  return (
+    <div className="flex items-center gap-2">
+      <div className="min-w-0 flex-1">
+        <p className="text-xs text-muted">{name}</p>
+        <code className="text-sm break-all">{value}</code>
+      </div>
+      <CopyButton text={value} label={say.content.copy(name)} />
+    </div>
+  )
+}
+
+/**
+ * Whether content of the person's requests is kept, and the limits that name the person, in which their keys count too.
+ *
+ * @param round a new one asks again
+ */
+function OwnLimits({ round }: { readonly round: unknown }): ReactNode {
+  const { client } = useServices()
+  const [limits, setLimits] = useState<readonly LimitEntry[]>([])
+  const [content, setContent] = useState<OwnLimitsAnswer['content']>(null)
+  useEffect(() => {
+    const leaving = new AbortController()
+    client.get<OwnLimitsAnswer>('/v1/key', leaving.signal).then(
+      (answer) => {
+        setLimits(answer.limits)
+        setContent(answer.content)
+      },
+      // The keys are shown without them; the list of keys tells why the service does not answer.
+      () => setLimits([]),
+    )
+    return () => leaving.abort()
+  }, [client, round])
+  return (
+    <>
+      {content === null ? null : (
+        <p className="text-sm text-muted">{say.content.isKept(keptTime(content.kept_seconds * 1_000))}</p>
+      )}
+      {limits.length === 0 ? null : <Limits limits={limits} />}
+    </>
+  )
+}
+
+function Limits({ limits }: { readonly limits: readonly LimitEntry[] }): ReactNode {
+  return (
+    <section aria-labelledby="own-limits" className="text-sm">
+      <h2 id="own-limits" className="font-medium">
+        {say.keys.ownLimits}
+      </h2>
+      <ul className="text-muted tabular-nums">
+        {limits.map((limit, index) => (
+          <li key={index} className="[overflow-wrap:anywhere]">
+            {limitText(limit)}
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }

@@ -6,7 +6,6 @@ import { Button } from '../ui/button.tsx'
 import { modelsIn } from './key-entries.ts'
 import type { KeyRequest, KeysState } from './use-keys.ts'
 
-/** Props of {@link MakeKey}. */
 interface MakeKeyProps {
   readonly ceilings: NonNullable<KeysState['ceilings']>
   /** Keys of the person or team that are in use. */

@@ -5,7 +5,6 @@ import { say } from '../texts/say.ts'
 import { KeyDialog } from './key-dialog.tsx'
 import type { KeysState } from './use-keys.ts'
 
-/** Props of {@link RotateKey}. */
 interface RotateKeyProps {
   readonly entry: KeyEntry
   readonly rotate: KeysState['rotate']

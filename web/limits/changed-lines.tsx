@@ -5,14 +5,8 @@ import { lineChanges, type LineChange } from './line-changes.ts'
 
 const shownMax = 1_000
 
-/** Props of {@link ChangedLines}. */
-export interface ChangedLinesProps {
-  readonly before: string
-  readonly after: string
-}
-
 /** The lines that a new text removes and adds, with their numbers. */
-export function ChangedLines({ before, after }: ChangedLinesProps): ReactNode {
+export function ChangedLines({ before, after }: { readonly before: string; readonly after: string }): ReactNode {
   const changes = lineChanges(before, after)
   return (
     <div className="flex flex-col gap-2">

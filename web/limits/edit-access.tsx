@@ -15,7 +15,6 @@ import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ChangedLines } from './changed-lines.tsx'
 
-/** Props of {@link EditAccess}. */
 export interface EditAccessProps {
   readonly onClose: () => void
   /** Called when the file was saved. */

@@ -17,7 +17,6 @@ export interface TextReader {
   read(text: string, isGrowing: boolean): Document
 }
 
-/** Creates a parser. */
 export function textReader(): TextReader {
   let parsed: ParsedLines = noParsedLines,
     parsedText = ''

@@ -1,9 +1,8 @@
 import { readAddress } from './address.ts'
-import { readAngle } from './angle.ts'
-import { lastTicks, readCodeSpan } from './code-span.ts'
 import { normaliseLabel, type Definitions } from './definitions.ts'
 import { matchRuns, readRun } from './delimiter-run.ts'
-import type { FoundToken, Opening, DelimiterRun, Token } from './inline-token.ts'
+import { htmlTag } from './html-tag.ts'
+import type { DelimiterRun, FoundToken, Opening, Token } from './inline-token.ts'
 import type { Style } from './inline.ts'
 import { readReference, readTarget } from './link-target.ts'
 import { readBackslashed, readDollars } from './read-formula.ts'
@@ -157,4 +156,92 @@ function closeBracket(scan: Scan, at: number): FoundToken | undefined {
   matchRuns(scan.runs.splice(bracket.runsBefore))
   if (!isImage) scan.bracketsAroundLink = depth
   return { token: { kind: 'closing', source: scan.text.slice(at, found.end) }, end: found.end }
+}
+
+// CommonMark 0.31, sections 6.5 and 6.6. The patterns are unambiguous, so matching takes linear time.
+const address = /<([a-z][a-z0-9+.-]{1,31}:[^<>\x00-\x20]*)>/iy
+const mailbox =
+  /<([a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*)>/iy
+const tag = new RegExp(htmlTag, 'iy')
+
+/**
+ * HTML comments, processing instructions, CDATA sections and declarations. `from`: offset after the start at which the
+ * search for the closing mark begins.
+ */
+const enclosures = [
+  { opening: /<!--/y, closing: '-->', from: 2 },
+  { opening: /<\?/y, closing: '?>', from: 2 },
+  { opening: /<!\[CDATA\[/y, closing: ']]>', from: 9 },
+  { opening: /<![a-z]/iy, closing: '>', from: 2 },
+]
+
+/**
+ * Parses an address, a mail address or HTML that starts with `<`.
+ *
+ * @param missing closing marks that the rest of the text does not contain; keeps the total time linear
+ */
+function readAngle(text: string, offset: number, missing: Set<string>): FoundToken | undefined {
+  const [link, linked = ''] = matchAt(address, text, offset)
+  if (link !== undefined)
+    return { token: { kind: 'address', target: linked, text: linked, source: link }, end: offset + link.length }
+  const [mail, box = ''] = matchAt(mailbox, text, offset)
+  if (mail !== undefined)
+    return { token: { kind: 'address', target: `mailto:${box}`, text: box, source: mail }, end: offset + mail.length }
+  const [html = readEnclosure(text, offset, missing)] = matchAt(tag, text, offset)
+  if (html === undefined) return undefined
+  return {
+    token: /^<br\s*\/?>$/i.test(html) ? { kind: 'break' } : { kind: 'text', text: html },
+    end: offset + html.length,
+  }
+}
+
+function readEnclosure(text: string, offset: number, missing: Set<string>): string | undefined {
+  for (const { opening, closing, from } of enclosures) {
+    if (missing.has(closing) || matchAt(opening, text, offset).length === 0) continue
+    const found = text.indexOf(closing, offset + from)
+    if (found !== -1) return text.slice(offset, found + closing.length)
+    missing.add(closing)
+  }
+  return undefined
+}
+
+function matchAt(pattern: RegExp, text: string, offset: number): readonly (string | undefined)[] {
+  pattern.lastIndex = offset
+  return pattern.exec(text) ?? []
+}
+
+/**
+ * Parses a code span after its opening back-ticks (CommonMark 0.31, section 6.1).
+ *
+ * @param last of `lastTicks`
+ */
+function readCodeSpan(
+  text: string,
+  start: number,
+  length: number,
+  last: ReadonlyMap<number, number>,
+): FoundToken | undefined {
+  if ((last.get(length) ?? -1) < start) return undefined
+  const ticks = /`+/g
+  ticks.lastIndex = start
+  for (let match = ticks.exec(text); match !== null; match = ticks.exec(text)) {
+    if (match[0].length === length)
+      return {
+        token: { kind: 'code', text: withoutMargin(text.slice(start, match.index).replaceAll('\n', ' ')) },
+        end: ticks.lastIndex,
+      }
+  }
+  return undefined
+}
+
+/**
+ * Returns the offset of the last run of back-ticks, by length. Skipping searches without a match keeps the time linear.
+ */
+function lastTicks(text: string): ReadonlyMap<number, number> {
+  return new Map([...text.matchAll(/`+/g)].map(({ 0: ticks, index }) => [ticks.length, index]))
+}
+
+/** Strips one space at each end. The spaces allow code to begin or end with a back-tick. */
+function withoutMargin(code: string): string {
+  return code.startsWith(' ') && code.endsWith(' ') && /[^ ]/.test(code) ? code.slice(1, -1) : code
 }

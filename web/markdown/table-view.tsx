@@ -1,9 +1,8 @@
-import { memo, useRef, type ReactNode, type Ref } from 'react'
+import { memo, useLayoutEffect, useRef, useState, type ReactNode, type Ref, type RefObject } from 'react'
 import { say } from '../texts/say.ts'
 import type { Alignment, Block, Row } from './block.ts'
 import type { Definitions } from './definitions.ts'
 import { InlineText } from './inline-view.tsx'
-import { useColumnWidths } from './use-column-widths.ts'
 
 type Table = Extract<Block, { kind: 'table' }>
 
@@ -162,4 +161,29 @@ function labelOf(header: Row): string {
     .filter((name) => name !== '')
     .join(', ')
   return names === '' ? say.markdown.table : say.markdown.tableOf(names.slice(0, 120))
+}
+
+const unknown: readonly number[] = []
+
+/** Returns the column widths of a table in CSS pixels, and keeps them current while wanted. Empty until known. */
+function useColumnWidths(table: RefObject<HTMLTableElement | null>, isWanted: boolean): readonly number[] {
+  const [widths, setWidths] = useState(unknown)
+  useLayoutEffect(() => {
+    const element = table.current
+    if (!isWanted || element === null) return undefined
+    const measure = () =>
+      setWidths((before) => {
+        const now = widthsOf(element)
+        return now.length === before.length && now.every((width, index) => width === before[index]) ? before : now
+      })
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [table, isWanted])
+  return widths
+}
+
+function widthsOf(table: HTMLTableElement): readonly number[] {
+  return [...(table.rows[0]?.cells ?? [])].map((cell) => cell.getBoundingClientRect().width)
 }

@@ -12,7 +12,6 @@ import { addRecent, recentModels } from './recent-models.ts'
 const loadPanel = () => import('./picker-panel.tsx')
 const PickerPanel = lazily(async () => (await loadPanel()).PickerPanel)
 
-/** Props of {@link ModelPicker}. */
 export interface ModelPickerProps {
   /** The selected model. */
   readonly model: string | undefined

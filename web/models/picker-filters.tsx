@@ -3,7 +3,6 @@ import { say } from '../texts/say.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import type { ModelFilters } from './search-models.ts'
 
-/** Props of {@link PickerFilters}. */
 export interface PickerFiltersProps {
   readonly filters: ModelFilters
   readonly onChange: (filters: ModelFilters) => void

@@ -6,7 +6,6 @@ import { Icon } from '../ui/icon.tsx'
 import { formatContext, otherInputs, priceRange, takesImages, type PriceText } from './describe-model.ts'
 import type { PickerRow } from './picker-rows.ts'
 
-/** Props of {@link PickerOption}. */
 export interface PickerOptionProps {
   readonly id: string
   /** Index of the row. */

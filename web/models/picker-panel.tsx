@@ -13,7 +13,6 @@ import { NoRows, ModelsError } from './picker-states.tsx'
 import { recentModels } from './recent-models.ts'
 import { usePicker, type Picker } from './use-picker.ts'
 
-/** Props of {@link PickerPanel}. */
 export interface PickerPanelProps {
   readonly model: string | undefined
   readonly onChoose: (name: string) => void

@@ -4,7 +4,6 @@ import { describedBy, Field, inputStyle } from './field.tsx'
 import { parameterTexts } from './parameter-texts.ts'
 import type { ChoiceParameter, FlagParameter, ParameterName } from './parameters.ts'
 
-/** Props of {@link ChoiceField}. */
 export interface ChoiceFieldProps {
   readonly parameter: ChoiceParameter
   /** Absent if not set. */
@@ -32,7 +31,6 @@ export function ChoiceField({ parameter: { name, common, rare }, value, onChange
   )
 }
 
-/** Props of {@link FlagField}. */
 export interface FlagFieldProps {
   readonly parameter: FlagParameter
   /** Absent if not set. */

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
 
-/** Props of {@link Field}. */
 export interface FieldProps {
   /** Id of the input. Other ids derive from it (see {@link describedBy}). */
   readonly id: string

@@ -6,7 +6,6 @@ import { parameterTexts } from './parameter-texts.ts'
 import type { NumberParameter } from './parameters.ts'
 import { readNumber } from './read-number.ts'
 
-/** Props of {@link NumberField}. */
 export interface NumberFieldProps {
   readonly parameter: NumberParameter
   /** Absent if not set. */

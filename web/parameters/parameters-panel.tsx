@@ -17,7 +17,6 @@ const PresetsPanel = lazily(async () => (await import('../presets/presets-page.t
   placeholder: <p className="min-h-20 text-muted">{say.common.loading}</p>,
 })
 
-/** Props of {@link ParametersPanel}. */
 export interface ParametersPanelProps {
   readonly settings: ChatSettings
   /** Called with every change that may be sent. */

@@ -7,7 +7,6 @@ import { parameterTexts } from './parameter-texts.ts'
 import type { ListParameter } from './parameters.ts'
 import { readStop, showStop } from './stop-text.ts'
 
-/** Props of {@link StopField}. */
 export interface StopFieldProps {
   readonly parameter: ListParameter
   /** Absent if not set. */

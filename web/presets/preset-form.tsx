@@ -7,7 +7,6 @@ import { Button } from '../ui/button.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { nameFrom, nameLengthMax, textLengthMax, type Preset } from './preset.ts'
 
-/** Props of {@link PresetForm}. */
 export interface PresetFormProps {
   /** The preset to change; absent: a new one of the settings. */
   readonly preset: Preset | undefined

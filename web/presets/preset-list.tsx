@@ -19,7 +19,6 @@ import { filled, matching, settingsOf, summaryOf, variablesOf, type Preset } fro
 import { presetsOf } from './presets-store.ts'
 import { VariablesForm } from './variables-form.tsx'
 
-/** Props of {@link PresetList}. */
 export interface PresetListProps {
   /** Its text is `/` and the beginning of a name. */
   readonly drafts: DraftState

@@ -5,7 +5,7 @@ import { memoryHistory } from '../history/memory-history.ts'
 import { conversationOf } from '../history/testing.ts'
 import { importJson, exportJson } from '../history/transfer.ts'
 import { ownPresetsMax, type Preset } from './preset.ts'
-import { presetsStore, type PresetsStore } from './presets-store.ts'
+import { PresetsStore } from './presets-store.ts'
 
 interface Scene {
   readonly store: PresetsStore
@@ -33,7 +33,10 @@ async function scene(shared: readonly PresetEntry[] | Error = [], version: strin
       return answer()
     },
   }
-  const store = presetsStore(client as Parameters<typeof presetsStore>[0], Promise.resolve(memoryHistory()))
+  const store = new PresetsStore(
+    client as ConstructorParameters<typeof PresetsStore>[0],
+    Promise.resolve(memoryHistory()),
+  )
   await store.refresh()
   return {
     store,

@@ -5,7 +5,6 @@ import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
-/** Props of {@link VariablesForm}. */
 export interface VariablesFormProps {
   /** Name of the preset. */
   readonly name: string

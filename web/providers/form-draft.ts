@@ -1,6 +1,6 @@
-import type { BrandEntry, ProviderDraft } from '../../src/http/page/page-api.ts'
+import type { BrandEntry, ProviderDraft, ProviderEdits, ProviderSettings } from '../../src/http/page/page-api.ts'
 import { say } from '../texts/say.ts'
-import { timeoutsFault, timeoutsOf, type TypedTimeouts } from './timeouts.ts'
+import { isSameTimeouts, noTimeouts, timeoutsFault, timeoutsOf, typedTimeouts, type TypedTimeouts } from './timeouts.ts'
 
 /** The choice of a server that is no brand. */
 export const ownServer = 'other'
@@ -17,6 +17,13 @@ export interface FormValues {
   /** Undefined: all that it lists. */
   readonly models: readonly string[] | undefined
   readonly timeouts: TypedTimeouts
+}
+
+/** The form of a new provider as it opens. */
+export const emptyValues: FormValues = {
+  ...{ kind: '', id: '', baseUrl: '', protocol: 'openai', variable: '' },
+  models: undefined,
+  timeouts: noTimeouts,
 }
 
 /** Fields of the form, by what is wrong with them. */
@@ -95,4 +102,55 @@ export function keyState(
   const name = variableName(variable)
   if (name !== '') return { variable: name, isSet: keys.find((key) => key.variable === name)?.isSet }
   return keys.find(({ isSet }) => isSet) ?? keys[0]
+}
+
+/** What the form of an existing provider changes. */
+export type EditValues = Pick<FormValues, 'baseUrl' | 'variable' | 'models' | 'timeouts'>
+
+/** The form as it opens, with what was typed before the file was changed meanwhile. */
+export function valuesOf(
+  { baseUrl = '', key, models, timeouts }: ProviderSettings,
+  typed: ProviderEdits = {},
+): EditValues {
+  const variable = key.kind === 'variable' ? key.variable : ''
+  return {
+    baseUrl: typed.baseUrl ?? baseUrl,
+    variable: typed.keyVariable === undefined ? variable : (typed.keyVariable ?? ''),
+    models: typed.models === undefined ? models : (typed.models ?? undefined),
+    timeouts: typedTimeouts(typed.timeouts ?? timeouts),
+  }
+}
+
+/** Checks what was changed. The service checks it again, by the rules of the file. */
+export function faultsOfEdit(values: EditValues, settings: ProviderSettings): FormFaults {
+  const { baseUrl, keyVariable, models } = editsOf(values, settings)
+  const timeouts = timeoutsFault(values.timeouts)
+  return {
+    ...(baseUrl === undefined ? {} : addressFault(baseUrl)),
+    ...(typeof keyVariable === 'string' ? variableFault(keyVariable, settings.variables) : {}),
+    ...(models?.length === 0 ? { models: say.providers.faults.chooseOneAtLeast } : {}),
+    ...(timeouts === undefined ? {} : { timeouts }),
+  }
+}
+
+/** The changes alone. */
+export function editsOf(
+  { baseUrl, variable, models, ...values }: EditValues,
+  settings: ProviderSettings,
+): ProviderEdits {
+  const before = valuesOf(settings),
+    address = baseUrl.trim(),
+    name = variableName(variable),
+    timeouts = timeoutsOf(values.timeouts)
+  return {
+    ...(address === before.baseUrl ? {} : { baseUrl: address }),
+    ...(name === before.variable ? {} : { keyVariable: name === '' ? null : name }),
+    ...(isSame(models, before.models) ? {} : { models: models ?? null }),
+    ...(isSameTimeouts(timeouts, settings.timeouts) ? {} : { timeouts }),
+  }
+}
+
+function isSame(some: readonly string[] | undefined, others: readonly string[] | undefined): boolean {
+  if (some === undefined || others === undefined) return some === others
+  return some.length === others.length && some.every((each) => others.includes(each))
 }

@@ -2,7 +2,6 @@ import { useState, type ReactNode } from 'react'
 import { say } from '../texts/say.ts'
 import { formatCount } from '../ui/format.ts'
 
-/** Props of {@link ModelChoice}. */
 export interface ModelChoiceProps {
   /** Of the first choice. */
   readonly id: string

@@ -53,7 +53,6 @@ export function ChangeNotice(props: ChangeNoticeProps): ReactNode {
   )
 }
 
-/** Props of {@link ChangeNotice}. */
 export interface ChangeNoticeProps {
   readonly trouble: FailedChange
   readonly answer: ProvidersAnswer

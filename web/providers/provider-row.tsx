@@ -20,7 +20,6 @@ import { OwnWords } from './own-words.tsx'
 /** `locked`: there is no file to change. `readonly`: the user may not change it. */
 export type RowMode = 'editable' | 'locked' | 'readonly'
 
-/** Props of {@link ProviderRow}. */
 export interface ProviderRowProps {
   readonly provider: ProviderEntry
   /** Position in the order of failover, from 1. */

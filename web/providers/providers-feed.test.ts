@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ProvidersAnswer } from '../../src/http/page/page-api.ts'
 import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
-import { providersFeed } from './providers-feed.ts'
+import { ProvidersFeed } from './providers-feed.ts'
 
 function answer(version: string): ProvidersAnswer {
   return { version, source: 'file', providers: [] }
@@ -22,7 +22,7 @@ function subject(...answers: readonly (unknown | Promise<unknown>)[]) {
     return JSON.parse(JSON.stringify(value))
   }
   const client: Pick<ApiClient, 'get' | 'post'> = { get: (path) => next(path), post: (path, body) => next(path, body) }
-  return { asked, feed: providersFeed(client, () => 5) }
+  return { asked, feed: new ProvidersFeed(client, () => 5) }
 }
 
 describe('the providers', () => {

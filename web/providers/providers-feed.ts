@@ -6,7 +6,7 @@ import type {
   WantedProviderChange,
 } from '../../src/http/page/page-api.ts'
 import { ApiError, type ApiClient } from '../api/client.ts'
-import { createStore, type Store } from '../store.ts'
+import { createStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 
 /** State of the providers view. */
@@ -26,36 +26,63 @@ export type ChangeOutcome =
   | { readonly kind: 'failed'; readonly error: Error }
 
 /** The service's providers, and changes to them. */
-export interface ProvidersFeed {
-  readonly state: Store<ProvidersState>
+export class ProvidersFeed {
+  readonly state = createStore<ProvidersState>({})
+  readonly #client: Pick<ApiClient, 'get' | 'post'>
+  readonly #now: () => number
+  #asked = 0
+  #taken = 0
+  #running: Promise<ChangeOutcome> | undefined
+
+  /** @param now Unix milliseconds */
+  constructor(client: Pick<ApiClient, 'get' | 'post'>, now: () => number = Date.now) {
+    this.#client = client
+    this.#now = now
+  }
+
   /** Loads the providers. Never rejects: see {@link ProvidersState.error}. */
-  refresh(): Promise<void>
+  async refresh(): Promise<void> {
+    const error = await this.#accept(() => this.#client.get('/api/providers'))
+    if (error !== undefined) this.state.update((known) => ({ ...known, error }))
+  }
+
   /**
    * Changes the shown file, after running changes. If one of these fails, this change is not made. Never rejects.
    * Without a file, only `add` works, which writes the first one.
    *
    * @param base version of the file that the change is made for. Default: that of the last answer
    */
-  change(wanted: WantedProviderChange, base?: string): Promise<ChangeOutcome>
-  /** Tests a provider with a request for one token. Never rejects. */
-  test(id: string): Promise<ProviderTest>
-}
+  async change(wanted: WantedProviderChange, base?: string): Promise<ChangeOutcome> {
+    // Expects the file as the running change will leave it, so pressing a button twice causes no conflict.
+    const change =
+      this.#running === undefined
+        ? this.#submit(wanted, base)
+        : this.#running.then((before) => (before.kind === 'done' ? this.#submit(wanted, base) : before))
+    this.#running = change
+    const outcome = await change
+    if (this.#running === change) this.#running = undefined
+    return outcome
+  }
 
-/** Creates a feed. @param now Unix milliseconds */
-export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () => number = Date.now): ProvidersFeed {
-  const state = createStore<ProvidersState>({})
-  let asked = 0,
-    taken = 0
-  let running: Promise<ChangeOutcome> | undefined
+  /** Tests a provider with a request for one token. Never rejects. */
+  async test(id: string): Promise<ProviderTest> {
+    const started = this.#now()
+    try {
+      const wanted: ProviderTestRequest = { id }
+      return await this.#client.post<ProviderTest>('/api/providers/test', wanted)
+    } catch (error) {
+      return { ok: false, ms: this.#now() - started, failure: error instanceof Error ? error.message : String(error) }
+    }
+  }
 
   /** Requests an answer. It is ignored if a later request was answered first, so changes do not flicker back. */
-  async function accept(ask: () => Promise<ProvidersAnswer>): Promise<Error | undefined> {
-    const number = ++asked
+  async #accept(ask: () => Promise<ProvidersAnswer>): Promise<Error | undefined> {
+    const number = ++this.#asked
     try {
       const answer = await ask()
-      if (number > taken) {
-        taken = number
-        state.set({ answer, time: now() })
+      if (number > this.#taken) {
+        this.#taken = number
+        this.state.set({ answer, time: this.#now() })
       }
       return undefined
     } catch (error) {
@@ -63,44 +90,14 @@ export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () =
     }
   }
 
-  async function refresh(): Promise<void> {
-    const error = await accept(() => client.get('/api/providers'))
-    if (error !== undefined) state.update((known) => ({ ...known, error }))
-  }
-
-  async function submit(wanted: WantedProviderChange, base?: string): Promise<ChangeOutcome> {
-    const version = base ?? state.get().answer?.version ?? (wanted.change === 'add' ? 'missing' : undefined)
+  async #submit(wanted: WantedProviderChange, base?: string): Promise<ChangeOutcome> {
+    const version = base ?? this.state.get().answer?.version ?? (wanted.change === 'add' ? 'missing' : undefined)
     if (version === undefined) return { kind: 'failed', error: new Error(say.providers.noFile) }
     const change: ProviderChange = { version, ...wanted }
-    const error = await accept(() => client.post('/api/providers', change))
+    const error = await this.#accept(() => this.#client.post('/api/providers', change))
     if (error === undefined) return { kind: 'done' }
     if (!(error instanceof ApiError) || error.code !== 'conflict') return { kind: 'failed', error }
-    await refresh()
+    await this.refresh()
     return { kind: 'conflict' }
-  }
-
-  return {
-    state,
-    refresh,
-    async change(wanted, base) {
-      // Expects the file as the running change will leave it, so pressing a button twice causes no conflict.
-      const change =
-        running === undefined
-          ? submit(wanted, base)
-          : running.then((before) => (before.kind === 'done' ? submit(wanted, base) : before))
-      running = change
-      const outcome = await change
-      if (running === change) running = undefined
-      return outcome
-    },
-    async test(id) {
-      const started = now()
-      try {
-        const wanted: ProviderTestRequest = { id }
-        return await client.post<ProviderTest>('/api/providers/test', wanted)
-      } catch (error) {
-        return { ok: false, ms: now() - started, failure: error instanceof Error ? error.message : String(error) }
-      }
-    },
   }
 }

@@ -19,10 +19,10 @@ import { useNow } from '../ui/use-now.ts'
 import { useVisible } from '../ui/use-visible.ts'
 import { AddProvider } from './add-provider.tsx'
 import { EditProvider } from './edit-provider.tsx'
-import { ProviderForm } from './provider-form.tsx'
+import { NewProvider } from './new-provider.tsx'
 import { ChangeNotice, FaultsNotice, NoFileNotice, type FailedChange } from './provider-notices.tsx'
 import { ProviderRow, type RowMode } from './provider-row.tsx'
-import { providersFeed, type ProvidersFeed, type ProvidersState } from './providers-feed.ts'
+import { ProvidersFeed, type ProvidersState } from './providers-feed.ts'
 import { RemoveProvider } from './remove-provider.tsx'
 import { testAll, type TestProgress } from './test-all.ts'
 import { useReorder, type Drag } from './use-reorder.ts'
@@ -32,7 +32,7 @@ const refreshMs = 5_000
 /** The providers in order of failover, with state and figures, and actions for owners. */
 export function ProvidersView(): ReactNode {
   const { client, boot, models } = useServices()
-  const [feed] = useState(() => providersFeed(client))
+  const [feed] = useState(() => new ProvidersFeed(client))
   useRefreshing(feed)
   const state = useStore(feed.state)
   const version = state.answer?.version
@@ -186,7 +186,7 @@ function Providers({
         />
       ) : null}
       {isAdding ? (
-        <ProviderForm
+        <NewProvider
           taken={new Set(answer.source === 'echo' ? [] : answer.providers.map(({ id }) => id))}
           add={add}
           onClose={() => setAdding(false)}

@@ -2,9 +2,9 @@ import { memo, useMemo, type ReactNode } from 'react'
 import type { MinuteSums } from '../../src/observe/request-entry.ts'
 import { say } from '../texts/say.ts'
 import { formatCount, formatMs, markEstimate } from '../ui/format.ts'
+import { ChartTable, LegendEntry } from './chart-parts.tsx'
 import { formatMinute } from './format-minute.ts'
-import { MinuteChart } from './minute-chart.tsx'
-import type { MinutePlotProps } from './minute-plot.tsx'
+import { MinutePlot, type MinutePlotProps } from './minute-plot.tsx'
 
 /** The last hour in three charts: requests and errors, first token, tokens. On phones they scroll sideways. */
 export const HourCharts = memo(function HourCharts({ hour }: { readonly hour: readonly MinuteSums[] }): ReactNode {
@@ -113,4 +113,28 @@ function peak(
   return most === 0 || time === undefined
     ? say.requests.nothingYet
     : say.requests.most(format(most), formatMinute(time))
+}
+
+/** A chart with title, legend and data table. */
+function MinuteChart({ title, ...plot }: MinutePlotProps & { readonly title: string }): ReactNode {
+  const { bars = [], lines = [] } = plot
+  return (
+    <figure
+      className={
+        'flex w-[85%] min-w-0 shrink-0 snap-start flex-col gap-2 rounded-xl border border-line bg-panel p-4 ' +
+        '@2xl:w-auto'
+      }
+    >
+      <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
+        <h2 className="text-sm font-semibold">{title}</h2>
+        <ul className="flex flex-wrap gap-x-3 text-xs text-muted">
+          {[...bars, ...lines].map((series) => (
+            <LegendEntry key={series.name} series={series} isLine={lines.includes(series)} />
+          ))}
+        </ul>
+      </figcaption>
+      <MinutePlot {...plot} />
+      <ChartTable title={title} {...plot} />
+    </figure>
+  )
 }

@@ -16,7 +16,6 @@ export interface ColouredSeries extends Series {
   readonly isDashed?: boolean
 }
 
-/** Props of {@link MinutePlot}. */
 export interface MinutePlotProps {
   /** Text alternative for screen readers. */
   readonly summary: string

@@ -16,7 +16,6 @@ import {
 import { readLocalMinute, writeLocalMinute } from './local-minute.ts'
 import type { RequestRow } from './request-rows.ts'
 
-/** Props of {@link RequestFilterBar}. */
 export interface RequestFilterBarProps {
   readonly rows: readonly RequestRow[]
   /** Names of stored requests. */

@@ -1,9 +1,8 @@
 import { memo, type ReactNode } from 'react'
-import type { RequestEntry } from '../../src/observe/request-entry.ts'
+import type { RequestEntry, TrailEntry } from '../../src/observe/request-entry.ts'
 import { say } from '../texts/say.ts'
 import { formatCount, formatMs, formatTime, inWords, markEstimate } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
-import { TrailLine } from '../ui/trail.tsx'
 import { shortCost } from './cost-words.ts'
 import { outcomeOf, type Outcome } from './filter-requests.ts'
 import { formatDay, isToday } from './format-day.ts'
@@ -24,7 +23,6 @@ const outcomeStyles = {
   left: { icon: 'leave', tone: 'text-muted' },
 } as const satisfies Readonly<Record<Outcome, unknown>>
 
-/** Props of {@link RequestLine}. */
 export interface RequestLineProps {
   readonly row: RequestRow
   /** Index among all rows including the heading, from 1. */
@@ -172,4 +170,41 @@ function tokenWords({ promptTokens, completionTokens, isEstimated }: RequestEntr
       <span className="@4xl:hidden">{say.requests.tokensInLine}</span>
     </>
   )
+}
+
+/** The attempts of a request in one line: `groq ✗ 429 → openai ✓`. */
+function TrailLine({ trail }: { readonly trail: readonly TrailEntry[] }): ReactNode {
+  return (
+    <span className="inline-flex flex-wrap items-baseline gap-x-1.5">
+      {trail.map((attempt, index) => (
+        <span key={index} className="whitespace-nowrap">
+          {index === 0 ? null : (
+            <span className="mr-1.5 text-muted" aria-hidden="true">
+              →
+            </span>
+          )}
+          {index === 0 ? null : <span className="sr-only">{say.ui.thenNext}</span>}
+          {attempt.provider}{' '}
+          {attempt.failure === undefined ? (
+            <span className="text-ok">
+              <span aria-hidden="true">✓</span>
+              <span className="sr-only">{say.ui.answered}</span>
+            </span>
+          ) : (
+            <span className="text-bad">
+              <span aria-hidden="true">✗ </span>
+              <span className="sr-only">{say.ui.failedBefore}</span>
+              {attemptOutcome(attempt)}
+            </span>
+          )}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+/** Shortest reason of a failed attempt: its status, else its failure class in words. */
+function attemptOutcome({ status, failure }: TrailEntry): string {
+  if (failure?.startsWith('skipped') === true) return inWords(failure)
+  return status === undefined || status < 400 ? inWords(failure ?? say.failures.failed) : String(status)
 }

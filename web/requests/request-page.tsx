@@ -16,7 +16,6 @@ import { kindsInWords, notesOf } from './request-notes.ts'
 
 const KeptContent = lazily(async () => (await import('./kept-content.tsx')).KeptContent)
 
-/** Props of {@link RequestPage}. */
 export interface RequestPageProps {
   readonly id: string
   /** The request, if the list has it. */

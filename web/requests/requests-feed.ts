@@ -30,7 +30,6 @@ export interface RequestsFeed {
   follow(signal: AbortSignal): Promise<void>
 }
 
-/** Options of {@link requestsFeed}. */
 export interface RequestsFeedOptions {
   readonly client: Pick<ApiClient, 'fetch'>
   /** Resolves after a time, or when the signal is aborted. Replaced in tests. */

@@ -5,7 +5,6 @@ import type { RequestRow } from './request-rows.ts'
 import { useVisibleRows } from './use-visible-rows.ts'
 import { piecesOf } from './visible-rows.ts'
 
-/** Props of {@link RequestsTable}. */
 export interface RequestsTableProps {
   readonly rows: readonly RequestRow[]
   readonly hasUsers: boolean

@@ -3,7 +3,6 @@ import { say } from '../texts/say.ts'
 import { IconButton } from './button.tsx'
 import { useModal } from './use-modal.ts'
 
-/** Props of {@link Dialog}. */
 export interface DialogProps {
   readonly title: string
   readonly isOpen: boolean

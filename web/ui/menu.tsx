@@ -10,7 +10,6 @@ export interface MenuEntry {
   readonly run: () => void
 }
 
-/** Props of {@link Menu}. */
 export interface MenuProps {
   /** Label of the button. */
   readonly label: string

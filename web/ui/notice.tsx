@@ -7,7 +7,6 @@ const styles = {
   error: { box: 'border-line bg-bad-soft', mark: 'text-bad', icon: 'warn' },
 } as const
 
-/** Props of {@link Notice}. */
 export interface NoticeProps {
   readonly kind: keyof typeof styles
   /** What happened, in one sentence. */

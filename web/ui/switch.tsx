@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
 
-/** Props of {@link Switch}. */
 export interface SwitchProps {
   readonly label: string
   readonly isOn: boolean

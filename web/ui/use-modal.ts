@@ -1,7 +1,6 @@
 import { useEffect, useRef, type PointerEvent, type RefObject, type SyntheticEvent } from 'react'
 import { focusContent } from './focus-content.ts'
 
-/** Options of {@link useModal}. */
 export interface ModalOptions {
   readonly isOpen: boolean
   readonly onClose: () => void

@@ -5,7 +5,6 @@ import { Loading } from './loading.tsx'
 import { Notice } from './notice.tsx'
 import type { AnswerState } from './use-answer.ts'
 
-/** Props of {@link ViewFrame}. */
 export interface ViewFrameProps<Answer> {
   readonly title: string
   /** Below the title. */

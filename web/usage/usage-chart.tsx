@@ -7,7 +7,6 @@ import { usageMeasures } from './usage-address.ts'
 import { UsageFigure } from './usage-figure.tsx'
 import { chartData, kindsData, type Measure, type UsageRange, type UsageSeries } from './usage-sums.ts'
 
-/** Props of {@link UsageChart}. */
 export interface UsageChartProps {
   readonly rows: readonly UsageEntry[]
   readonly range: UsageRange

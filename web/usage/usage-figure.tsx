@@ -5,7 +5,6 @@ import { locale } from '../texts/locale.ts'
 import { spanOf } from './range-words.ts'
 import type { UsageRange } from './usage-sums.ts'
 
-/** Props of {@link UsageFigure}. */
 export interface UsageFigureProps {
   readonly title: string
   readonly range: UsageRange

@@ -6,7 +6,6 @@ import { formatCost, formatCount, formatMs, formatShortCount, markEstimate } fro
 import { usageGroups, type UsageGroupName } from './usage-address.ts'
 import { sumOf, type UsageSum } from './usage-sums.ts'
 
-/** Props of {@link UsageTable}. */
 export interface UsageTableProps {
   /** What the sums are of. */
   readonly by: UsageGroupName

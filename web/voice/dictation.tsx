@@ -7,7 +7,6 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { browserRecognition, dictate } from './recognition.ts'
 
-/** Props of {@link Dictation}. */
 export interface DictationProps {
   readonly drafts: DraftState
   /** Called when it ended by itself or by Escape. @param fault why, if something is wrong */

@@ -26,7 +26,6 @@ export function browserRecognition(): Recognition {
   return Reflect.construct(found, []) as Recognition
 }
 
-/** Options of {@link dictate}. */
 export interface DictateOptions {
   readonly recognition: Recognition
   /** The text of the field. */

@@ -5,7 +5,6 @@ import { Notice } from '../../ui/notice.tsx'
 import { useElapsed } from '../../ui/use-elapsed.ts'
 import type { SyncStatus } from './sync.ts'
 
-/** Props of {@link SyncNotice}. */
 export interface SyncNoticeProps {
   readonly status: SyncStatus
   /** Uploads the conversations from before, or keeps them in this browser. */

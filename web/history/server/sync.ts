@@ -34,7 +34,6 @@ export interface SyncStatus {
   readonly days: number | undefined
 }
 
-/** Options of {@link synchronizer}. */
 export interface SyncOptions {
   /** The copy in this browser. */
   readonly local: HistoryBackend

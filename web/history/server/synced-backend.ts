@@ -4,7 +4,6 @@ import { commonOf, isSame, mergeConversations, type Common } from './merge-conve
 import type { SyncRecords } from './sync-records.ts'
 import { isStreaming, noRecord, type Exclusively } from './sync.ts'
 
-/** Options of {@link syncedBackend}. */
 export interface SyncedBackendOptions {
   /** The copy in this browser. */
   readonly local: HistoryBackend
