@@ -30,12 +30,15 @@ export function* rowsOf(only: Statement): Work<readonly WorkRow[]> {
   return yield only
 }
 
+/** The `$` of a parameter. One of a JSON path stays. */
+const parameterMark = /\$(?=\d)/g
+
 /** Performs work in SQLite, within a transaction of the caller or without one. */
 export function atOnce<Value>(database: Database, work: Work<Value>): Value {
   let step = work.next()
   while (step.done !== true) {
     const { text, values } = step.value
-    const query = database.query<WorkRow, (string | number | Uint8Array | null)[]>(text.replaceAll('$', '?'))
+    const query = database.query<WorkRow, (string | number | Uint8Array | null)[]>(text.replaceAll(parameterMark, '?'))
     step = work.next(query.all(...values))
   }
   return step.value
