@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { openRequests } from '../http/entrance/open-requests.ts'
+import { openRequests } from '../http/entrance/admission.ts'
 import { logger } from '../observe/log.ts'
 import { drain } from './drain.ts'
 import { readTimers } from './timers.ts'

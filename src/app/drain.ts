@@ -1,5 +1,5 @@
 import { openConnections, type OpenConnections } from '../cluster/open-connections.ts'
-import type { OpenRequests } from '../http/entrance/open-requests.ts'
+import type { OpenRequests } from '../http/entrance/admission.ts'
 import type { Server } from '../http/server.ts'
 import type { Logger } from '../observe/log.ts'
 import type { ServeTimers } from './timers.ts'

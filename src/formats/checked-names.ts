@@ -1,4 +1,5 @@
-import { nameTable, type NameTable } from '../bytes/json-cursor.ts'
+import { type JsonCursor, nameTable, type NameTable } from '../bytes/json-cursor.ts'
+import type { Member } from './ask.ts'
 import { invalidRequest } from './error.ts'
 
 /**
@@ -114,4 +115,41 @@ function foldedCode(code: number): number {
   if (code < 0x80) return code >= 0x41 && code <= 0x5a ? code + 0x20 : code
   if (code === 0x17f) return 0x73
   return code === 0x212a ? 0x6b : code
+}
+
+/** Names longer than this are not decoded. */
+const nameBytesMax = 1024
+
+/**
+ * The name of the member last entered; empty when it is very long.
+ *
+ * @param code its index among names that need not be decoded; -1: it is none of them
+ */
+export function memberName(cursor: JsonCursor, names: readonly string[], code: number): string {
+  if (code !== -1) return names[code] ?? ''
+  return cursor.nameEnd - cursor.nameStart <= nameBytesMax ? cursor.name() : ''
+}
+
+/** Collects the members of the top-level object. */
+export class MemberList {
+  readonly members: Member[] = []
+  private readonly seen: SeenNames
+  private readonly most: number
+
+  /** @param most members, since their offsets are kept in memory */
+  constructor(checked: CheckedNames, most: number) {
+    this.seen = new SeenNames(checked)
+    this.most = most
+  }
+
+  /**
+   * @param code the index of its name among the checked ones; -1: it is not checked
+   * @throws {WireError} 400 for a name that other programs read in another way, and for too many members
+   */
+  add(member: Member, code: number): void {
+    this.seen.add(code, member.name)
+    if (this.members.length === this.most)
+      throw invalidRequest('invalid_value', `The request body has more than ${this.most} members.`)
+    this.members.push(member)
+  }
 }

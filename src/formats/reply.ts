@@ -103,3 +103,106 @@ class ReadStream implements StreamReply {
     this.#stream.cancel()
   }
 }
+
+/** A reply was cancelled. Not a failure of its provider. */
+export class Cancelled extends Error {
+  override readonly name = 'Cancelled'
+}
+
+/** Calls `listener` at the end of a reply: at once for a whole one. */
+export function onEnd(reply: Reply, listener: EndListener): void {
+  if (reply.kind === 'whole') listener(undefined, reply.usage)
+  else reply.onEnd(listener)
+}
+
+/** The end of one stream. */
+export interface StreamEnd {
+  /** As {@link StreamReply.onEnd}. */
+  onEnd(listener: EndListener): void
+  /** Calls all listeners. Later calls do nothing. */
+  settle(failure: unknown, usage: Usage | undefined): void
+}
+
+/** Keeps the listeners of one stream. */
+export function streamEnd(): StreamEnd {
+  let listeners: readonly EndListener[] = []
+  let outcome: Parameters<EndListener> | undefined
+  return {
+    onEnd(listener) {
+      if (outcome === undefined) listeners = [...listeners, listener]
+      else listener(...outcome)
+    },
+    settle(failure, usage) {
+      if (outcome !== undefined) return
+      outcome = [failure, usage]
+      for (const listener of listeners) listener(failure, usage)
+      listeners = []
+    },
+  }
+}
+
+/** Adds `onEnd` to a stream, at the cost of a promise for each read. */
+export function watchable(stream: PartStream): StreamReply {
+  const end = streamEnd()
+  let usage: Usage | undefined
+  return {
+    kind: 'stream',
+    isEmpty: stream.isEmpty,
+    onEnd: end.onEnd,
+    async read() {
+      try {
+        const parts = await stream.read()
+        if (parts === undefined) end.settle(undefined, usage)
+        else for (const part of parts) usage = part.usage ?? usage
+        return parts
+      } catch (error) {
+        end.settle(error, usage)
+        throw error
+      }
+    },
+    cancel() {
+      stream.cancel()
+      end.settle(new Cancelled(), usage)
+    },
+  }
+}
+
+/** The parts with data that the client has of a stream. Undefined: it has none. */
+export interface Delivered {
+  /** The first one that has a place in the answer. */
+  readonly first: Part | undefined
+  /** The last one that has a place in the answer: the rest of a stream begins behind it. */
+  readonly place: Part | undefined
+  readonly last: Part | undefined
+}
+
+/** Notes the parts of one stream. A class, since every stream has two: closures would take more memory. */
+export class DeliveredParts {
+  #first: Part | undefined
+  #place: Part | undefined
+  #last: Part | undefined
+
+  add(part: Part): void {
+    if (part.data.length === 0) return
+    this.#last = part
+    if (part.isAside === true) return
+    this.#first ??= part
+    this.#place = part
+  }
+
+  soFar(): Delivered {
+    return { first: this.#first, place: this.#place, last: this.#last }
+  }
+}
+
+/** Starts noting the parts of one stream. */
+export function deliveredParts(): DeliveredParts {
+  return new DeliveredParts()
+}
+
+const bytesMax = 16
+
+/** The end marker of a stream, `[DONE]`, with white space around it. */
+export function isDone(data: Uint8Array): boolean {
+  return data.length < bytesMax && new TextDecoder().decode(data).trim() === '[DONE]'
+}

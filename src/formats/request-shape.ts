@@ -1,11 +1,10 @@
 import { endOfPlainText, isAt, JsonCursor, nameTable, type JsonKind, type NameTable } from '../bytes/json-cursor.ts'
 import { skip, sliceBytes, type Pace, type Walk } from '../bytes/pace.ts'
 import { encode, latin1 } from '../bytes/text.ts'
-import { CheckedNames, SeenNames } from './checked-names.ts'
+import { CheckedNames, memberName, SeenNames } from './checked-names.ts'
 import { invalidRequest, WireError } from './error.ts'
 import { checkChoice, checkNumber, readBoolean, type NumberRule } from './fields.ts'
 import { missing, shown, wrongType } from './request-fault.ts'
-import { memberName } from './request-members.ts'
 
 /** The shape of a value of a request. `null` counts as absent. */
 export type Shape = EitherShape | OneShape

@@ -1,10 +1,9 @@
 import type { AnswerEvent } from '../formats/answer.ts'
 import type { Ask } from '../formats/ask.ts'
-import { deliveredParts } from '../formats/delivered.ts'
 import { formats } from '../formats/format-list.ts'
 import type { Part } from '../formats/part.ts'
 import { readTo, type Receiver } from '../formats/receiver.ts'
-import { readBy, type StreamReply } from '../formats/reply.ts'
+import { deliveredParts, readBy, type StreamReply } from '../formats/reply.ts'
 import type { Usage } from '../formats/usage.ts'
 import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
 

@@ -3,8 +3,14 @@ import type { Contribution, ExtensionRoute } from '../extensions/extension.ts'
 import { WireError } from '../formats/error.ts'
 import { readControlBody, type BodyTimes } from './entrance/read-body.ts'
 import type { HandlerContext } from './handler-context.ts'
-import { hostNames, hostNotAllowed } from './host-names.ts'
-import { crossSiteRequest, isOwnOrigin, originPolicy, type OriginFacts } from './origin-policy.ts'
+import {
+  crossSiteRequest,
+  hostNames,
+  hostNotAllowed,
+  isOwnOrigin,
+  type OriginFacts,
+  originPolicy,
+} from './origin-policy.ts'
 import { checkOwner, type OwnerCheck } from './page/owner-check.ts'
 import { guardsOf } from './pass-guards.ts'
 import { openPath, router, type Route } from './route.ts'

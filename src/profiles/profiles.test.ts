@@ -2,10 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { brandIds } from '../config/catalogue.ts'
 import { knownProfiles } from './known-profiles.ts'
-import { LearnedProfile } from './learned-profile.ts'
 import { lessonsOf } from './lessons.ts'
 import { profileFields } from './profile.ts'
-import { anyTarget, profileAt, withFields } from './resolve-profile.ts'
+import { anyTarget, LearnedProfile, profileAt, withFields } from './resolve-profile.ts'
 
 const at = (brand: string, model: string, protocol = 'openai') => profileAt({ brand, protocol, model })
 

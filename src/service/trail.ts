@@ -57,3 +57,8 @@ function formatAttempt(attempt: Attempt): string {
 function namesText(kind: string, names: readonly string[] | undefined): string {
   return names === undefined ? '' : `;${kind}=${names.join('+')}`
 }
+
+/** A difference of times in milliseconds, without digits that no clock measures: they make records longer. */
+export function wholeMicroseconds(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000
+}

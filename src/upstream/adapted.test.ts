@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { LearnedProfile } from '../profiles/learned-profile.ts'
 import type { TargetProfile } from '../profiles/profile.ts'
-import { anyTarget } from '../profiles/resolve-profile.ts'
+import { anyTarget, LearnedProfile } from '../profiles/resolve-profile.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { callOf } from '../service/testing.ts'
 import { adaptedAfter } from './adapted.ts'

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { nextTurn } from '../base/next-turn.ts'
-import type { LearnedProfile } from '../profiles/learned-profile.ts'
 import { lessonsOf, type Lesson } from '../profiles/lessons.ts'
 import type { TargetProfile } from '../profiles/profile.ts'
-import { withFields } from '../profiles/resolve-profile.ts'
+import { type LearnedProfile, withFields } from '../profiles/resolve-profile.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { parseChatRequest } from '../formats/chat/request.ts'
-import { LearnedProfile } from '../profiles/learned-profile.ts'
-import { anyTarget } from '../profiles/resolve-profile.ts'
+import { anyTarget, LearnedProfile } from '../profiles/resolve-profile.ts'
 import { anthropic } from '../protocols/anthropic.ts'
 import { endpointAt } from '../protocols/fixtures/load.ts'
 import { openai } from '../protocols/openai.ts'

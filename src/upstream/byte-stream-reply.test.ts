@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
-import { Cancelled } from '../formats/stream-end.ts'
+import { Cancelled } from '../formats/reply.ts'
 import { fakeBody, transportError, type BodyStep } from '../protocols/testing.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { byteStreamReply } from './byte-stream-reply.ts'

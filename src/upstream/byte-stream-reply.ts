@@ -1,6 +1,5 @@
 import type { Part } from '../formats/part.ts'
-import type { StreamReply } from '../formats/reply.ts'
-import { Cancelled, streamEnd } from '../formats/stream-end.ts'
+import { Cancelled, streamEnd, type StreamReply } from '../formats/reply.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { watchdog, type Watchdog } from '../service/watchdog.ts'
 import { TransportError, type UpstreamBody } from '../transport/transport.ts'

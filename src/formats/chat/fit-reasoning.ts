@@ -1,7 +1,7 @@
 import { profileEfforts as efforts, type TargetProfile } from '../../profiles/profile.ts'
 import { objectOf, textOf } from '../exact-json.ts'
+import { nearestEffort } from '../fit-steps.ts'
 import type { ChangeNotes } from '../format.ts'
-import { nearestEffort } from '../nearest-effort.ts'
 import type { RequestDraft } from '../request-draft.ts'
 
 /**

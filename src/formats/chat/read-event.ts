@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { ServerSentEvent } from '../../bytes/event-stream.ts'
 import { utf8 } from '../../bytes/text.ts'
-import { isDone } from '../done.ts'
 import { objectOf, parseJson } from '../exact-json.ts'
 import type { AnsweredError } from '../format.ts'
 import type { Part } from '../part.ts'
+import { isDone } from '../reply.ts'
 import { readUpstreamError } from '../upstream-error.ts'
 import type { ChunkReader } from './chunk.ts'
 

@@ -1,9 +1,8 @@
 import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
-import { CheckedNames, SeenNames } from '../checked-names.ts'
+import { CheckedNames, memberName, SeenNames } from '../checked-names.ts'
 import { checkChoice, checkNumber, readBoolean, readModel, type NumberRule } from '../fields.ts'
 import { wrongType } from '../request-fault.ts'
-import { memberName } from '../request-members.ts'
 import { checkMessages, type MessageFacts } from './request-messages.ts'
 
 /** Facts of a request, as far as its members were read. */

@@ -1,12 +1,11 @@
 import type { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { Ask } from '../ask.ts'
-import { CheckedNames } from '../checked-names.ts'
+import { CheckedNames, MemberList, memberName } from '../checked-names.ts'
 import { invalidRequest } from '../error.ts'
 import { numberOf, parseJsonBytes } from '../exact-json.ts'
 import { checkChoice, checkNumber, readModel } from '../fields.ts'
 import { missing, wrongType } from '../request-fault.ts'
-import { MemberList, memberName } from '../request-members.ts'
 
 /** A checked request for embeddings (docs/api.md). */
 export interface EmbeddingsRequest extends Ask {

@@ -5,8 +5,7 @@ import { numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { JsonAnswerReader } from '../json-answers.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
-import { addUsage, countsOf } from './message-usage.ts'
-import { readStopReason, soundReason } from './stop-reason.ts'
+import { addUsage, countsOf, readStopReason, soundReason } from './message-usage.ts'
 
 const choice = 0
 

@@ -21,8 +21,7 @@ import { writeThinkingBlock } from '../thinking-block.ts'
 import { countedUsage } from '../usage.ts'
 import { gatheredMessage } from './gathered-message.ts'
 import { messagePart } from './make-part.ts'
-import { writeMessagesUsage } from './message-usage.ts'
-import { writeStopReason } from './stop-reason.ts'
+import { writeMessagesUsage, writeStopReason } from './message-usage.ts'
 
 /** Content that waits for the end of an open call. */
 const waitingCharactersMax = 1024 * 1024

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { parseChecked } from '../chat/read-event.ts'
-import type { Delivered } from '../delivered.ts'
 import { encodeJson, numberOf, objectOf } from '../exact-json.ts'
 import type { Continuation } from '../format.ts'
 import type { Part } from '../part.ts'
+import type { Delivered } from '../reply.ts'
 import { messagePart } from './make-part.ts'
 
 /**

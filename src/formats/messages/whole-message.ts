@@ -6,10 +6,9 @@ import type { Part } from '../part.ts'
 import type { WholeReply } from '../reply.ts'
 import { errorInside } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
-import { addUsage, countsOf } from './message-usage.ts'
+import { addUsage, countsOf, readStopReason, soundReason } from './message-usage.ts'
 import { messageEventReader } from './native.ts'
 import { withSoundCall } from './sound-call.ts'
-import { readStopReason, soundReason } from './stop-reason.ts'
 
 /**
  * Inspects a whole Message. Its bytes stay as they are, unless calls have the same id, or an input that is no object,

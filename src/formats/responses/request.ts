@@ -2,7 +2,7 @@ import type { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { Ask, Member } from '../ask.ts'
 import type { RequestWalk } from '../check-body.ts'
-import { CheckedNames } from '../checked-names.ts'
+import { CheckedNames, MemberList, memberName } from '../checked-names.ts'
 import { editAsk, type EditedAsk } from '../edit-ask.ts'
 import { invalidRequest } from '../error.ts'
 import { readModel } from '../fields.ts'
@@ -17,7 +17,6 @@ import {
   type ReasoningSpan,
 } from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
-import { MemberList, memberName } from '../request-members.ts'
 import { checkValue, shapeWalk, type KeptObject, type Span } from '../request-shape.ts'
 import { requestShape } from './request-fields.ts'
 

@@ -12,10 +12,10 @@ import { LearnedSizes } from '../../prices/token-sizes.ts'
 import { answerBudget, unlimitedAnswerBudget } from '../../service/answer-budget.ts'
 import type { Call } from '../../service/service.ts'
 import { answerParts, contextOf, fakeGateway, readEvents, rejectionOnAbort, bareReply } from '../testing.ts'
+import { openRequests } from './admission.ts'
 import { apiRoute } from './api-call.ts'
 import { bodyBudget } from './body-budget.ts'
 import type { EntranceOptions } from './entrance-options.ts'
-import { openRequests } from './open-requests.ts'
 
 afterEach(() => void jest.useRealTimers())
 

@@ -19,9 +19,9 @@ import { healthBook } from '../../service/health/health.ts'
 import { sharedTimers } from '../../service/shared-timers.ts'
 import { failureOf } from '../../service/testing.ts'
 import { contextOf, rejectionOnAbort } from '../testing.ts'
+import { openRequests } from './admission.ts'
 import { apiRoute } from './api-call.ts'
 import { bodyBudget } from './body-budget.ts'
-import { openRequests } from './open-requests.ts'
 
 const { role, text, finish, usage } = parts
 const tokenSizes = new LearnedSizes()

@@ -1,6 +1,6 @@
 import { isWhole, type UpstreamFailure } from '../failure.ts'
+import type { KeyDoubts } from './cool-down.ts'
 import type { HealthState } from './health-state.ts'
-import type { KeyDoubts } from './key-doubts.ts'
 
 /** A longer wait rests one model only. */
 const providerWaitMaxMs = 600_000

@@ -1,8 +1,8 @@
 import { isWhole, requestFailures, type FailureClass, type UpstreamFailure } from '../failure.ts'
 import { StartedAttempt, type AttemptHealth } from './attempt-health.ts'
+import { KeyDoubts } from './cool-down.ts'
 import type { HealthChange, HealthEvent } from './health-event.ts'
 import { healthState, type HealthState, type Unavailability } from './health-state.ts'
-import { KeyDoubts } from './key-doubts.ts'
 
 const modelsMax = 10_000
 const snapshotEventsMax = 1_000

@@ -1,7 +1,6 @@
-import { callController, type CallSignal } from '../call-controller.ts'
 import type { Changes } from '../changes.ts'
 import { UpstreamFailure } from '../failure.ts'
-import type { Call, Layer } from '../service.ts'
+import { type Call, callController, type CallSignal, type Layer } from '../service.ts'
 import type { SharedTimer, SharedTimers } from '../shared-timers.ts'
 import type { Trail } from '../trail.ts'
 

@@ -1,6 +1,5 @@
-import type { CallSignal } from '../call-controller.ts'
 import { UpstreamFailure } from '../failure.ts'
-import type { Layer } from '../service.ts'
+import type { CallSignal, Layer } from '../service.ts'
 
 const retryAfterMsMax = 3_000
 const backoffMsFirst = 250

@@ -1,7 +1,7 @@
 import { DeadlineExceeded } from '../deadline-exceeded.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { Layer } from '../service.ts'
-import { wholeMicroseconds } from '../whole-microseconds.ts'
+import { wholeMicroseconds } from '../trail.ts'
 
 export interface TracedOptions {
   /** The provider's id. */

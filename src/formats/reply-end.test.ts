@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { parts, cutFailure, fakeStream, readAll, wholeReply } from '../gateway/testing.ts'
-import type { PartStream, StreamReply } from './reply.ts'
-import { Cancelled, onEnd, watchable } from './stream-end.ts'
+import { Cancelled, onEnd, watchable, type PartStream, type StreamReply } from './reply.ts'
 
 function watched(stream: PartStream): { readonly reply: StreamReply; readonly ends: readonly unknown[] } {
   const ends: unknown[] = []
