@@ -63,42 +63,6 @@ export function startServer({
 }: ServerOptions): Server {
   const currentGuards = () => routing().guards
 
-  function guarded(context: ServedContext, { router, guards }: Routing): Response | Promise<Response> {
-    const caller = passGuards(guards, context)
-    return caller instanceof Promise
-      ? caller.then((known) => admitted(context, router, known))
-      : admitted(context, router, caller)
-  }
-
-  function admitted(context: ServedContext, router: Router, caller: Caller): Response | Promise<Response> {
-    context.caller = caller
-    const route = router.find(context.request.method, context.path)
-    if (caller.access !== undefined) checkScope(caller.access, route)
-    return route.handle(context)
-  }
-
-  function answer(context: ServedContext, now: Routing): Response | Promise<Response> {
-    const {
-      request: { method },
-      path,
-    } = context
-    const { router, guards } = now
-    const methods = method === 'OPTIONS' ? router.methods(path) : []
-    if (methods.length > 0) {
-      const response = preflight(context.request, methods.join(', '), router.formatOf(path) !== undefined)
-      response.headers.set('x-request-id', context.id)
-      return response
-    }
-    if (guards.length > 0 && !router.isPublic(method, path)) return guarded(context, now)
-    return router.find(method, path).handle(context)
-  }
-
-  function asWireError(error: unknown, id: string): WireError {
-    if (error instanceof WireError) return error
-    onInternalError(error, id)
-    return new WireError(500, 'api_error', 'internal_error', 'Internal error; see the service log for this request id')
-  }
-
   async function serve(request: Request, server: ContextServer, knownPath?: string): Promise<Response> {
     const context = new ServedContext(request, server, currentGuards)
     const now = routing()
@@ -108,12 +72,7 @@ export function startServer({
       now.origins.check(request, context.path)
       response = await answer(context, now)
     } catch (error) {
-      const { id } = context
-      const wireError = asWireError(error, id)
-      const format = now.router.formatOf(context.path, request.headers)
-      if (format !== undefined) context.onRefusal(wireError)
-      response =
-        format === undefined && wantsPage(request) ? errorPage(wireError, id) : errorResponse(wireError, id, { format })
+      response = refusal(context, asWireError(error, context.id, onInternalError), now)
     }
     if (context.isRefused) await refusalDelay(clientOf(context))
     unsniffed(response)
@@ -150,6 +109,49 @@ export function startServer({
     },
     stop: (now) => server.stop(now),
   }
+}
+
+function guarded(context: ServedContext, { router, guards }: Routing): Response | Promise<Response> {
+  const caller = passGuards(guards, context)
+  return caller instanceof Promise
+    ? caller.then((known) => admitted(context, router, known))
+    : admitted(context, router, caller)
+}
+
+function admitted(context: ServedContext, router: Router, caller: Caller): Response | Promise<Response> {
+  context.caller = caller
+  const route = router.find(context.request.method, context.path)
+  if (caller.access !== undefined) checkScope(caller.access, route)
+  return route.handle(context)
+}
+
+function answer(context: ServedContext, now: Routing): Response | Promise<Response> {
+  const {
+    request: { method },
+    path,
+  } = context
+  const { router, guards } = now
+  const methods = method === 'OPTIONS' ? router.methods(path) : []
+  if (methods.length > 0) {
+    const response = preflight(context.request, methods.join(', '), router.formatOf(path) !== undefined)
+    response.headers.set('x-request-id', context.id)
+    return response
+  }
+  if (guards.length > 0 && !router.isPublic(method, path)) return guarded(context, now)
+  return router.find(method, path).handle(context)
+}
+
+function asWireError(error: unknown, id: string, onInternalError: ServerOptions['onInternalError']): WireError {
+  if (error instanceof WireError) return error
+  onInternalError(error, id)
+  return new WireError(500, 'api_error', 'internal_error', 'Internal error; see the service log for this request id')
+}
+
+function refusal(context: ServedContext, error: WireError, { router }: Routing): Response {
+  const { request, id } = context
+  const format = router.formatOf(context.path, request.headers)
+  if (format !== undefined) context.onRefusal(error)
+  return format === undefined && wantsPage(request) ? errorPage(error, id) : errorResponse(error, id, { format })
 }
 
 /** Keeps browsers from taking an answer for another type than it says. */

@@ -85,81 +85,94 @@ export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions
       answer.begin(headOf(response))
       return streamed(context, response, () => nextOf(answer, reader), reader.leave, stallMs)
     }
-    const bytes = await response.bytes()
-    if (response.status === clientLeftStatus) answer.abandon()
-    else {
-      answer.begin(headOf(response))
-      answer.write(bytes)
-      answer.end()
-    }
+    const bytes = await keptWhole(answer, response)
     reader.leave()
     context.extendIdleLimit()
     return new Response(bytes, response)
   }
 
   async function read(context: HandlerContext): Promise<Response> {
-    const name = nameOf(context)
-    const from = new URL(context.request.url).searchParams.get('from') ?? '0'
-    if (!/^\d{1,12}$/.test(from)) throw invalid('from must be a number of bytes', 'from')
-    const answer = answers.find(name)
+    const wanted = { ...nameOf(context), from: fromOf(context) }
+    const answer = answers.find(wanted)
     return answer === undefined
-      ? await relayed(context, { ...name, from: Number(from) })
-      : await readHere(context, answer, Number(from))
+      ? await relayed(context, wanted, { others, stallMs })
+      : await readHere(context, { answer, from: wanted.from, stallMs })
   }
 
-  async function readHere(context: HandlerContext, answer: KeptAnswer, from: number): Promise<Response> {
-    const reader = answer.read(from)
-    if (reader === undefined) throw notFound()
-    const { signal, method } = context.request
-    signal.addEventListener('abort', reader.leave, { once: true })
-    if (signal.aborted || method === 'HEAD') reader.leave()
-    context.keepOpen()
-    const head = await answer.head
-    if (head === undefined || method === 'HEAD') context.resetIdleLimit()
-    if (head === undefined) throw notFound()
-    if (method === 'HEAD') return new Response(null, head)
-    return streamed(
-      context,
-      head,
-      whileAllowed(context, () => nextOf(answer, reader)),
-      reader.leave,
-      stallMs,
-    )
-  }
-
-  async function relayed(context: HandlerContext, wanted: RelayedRead): Promise<Response> {
-    const first = await others?.read(wanted)
-    if (others === undefined || first === undefined) throw notFound()
-    if (context.request.method === 'HEAD') return new Response(null, first.head)
-    context.keepOpen()
-    let position = wanted.from
-    let found: AnswerBytes | undefined
-    async function next(): Promise<AnswerBytes | undefined> {
-      if (found !== undefined && found.bytes.length < muchBytes) await Bun.sleep(relayPauseMs)
-      found = found === undefined ? first : await others?.read({ ...wanted, from: position })
-      position += found?.bytes.length ?? 0
-      return found
-    }
-    return streamed(context, first.head, whileAllowed(context, next), () => undefined, stallMs)
+  function stop(context: HandlerContext): Response {
+    if (!answers.stop(nameOf(context))) others?.stop(nameOf(context))
+    return new Response(null, { status: 204 })
   }
 
   return [
     { method: 'POST', path: '/api/chat', isPublic: false, handle: ask },
     { method: 'GET', path: answerPath, isPublic: false, handle: read },
-    {
-      method: 'DELETE',
-      path: answerPath,
-      isPublic: false,
-      handle(context) {
-        const name = nameOf(context)
-        if (!answers.stop(name)) others?.stop(name)
-        return new Response(null, { status: 204 })
-      },
-    },
+    { method: 'DELETE', path: answerPath, isPublic: false, handle: stop },
   ]
 }
 
+/** The byte from which an answer is read. @throws {WireError} 400 */
+function fromOf({ request }: HandlerContext): number {
+  const from = new URL(request.url).searchParams.get('from') ?? '0'
+  if (!/^\d{1,12}$/.test(from)) throw invalid('from must be a number of bytes', 'from')
+  return Number(from)
+}
+
+async function readHere(
+  context: HandlerContext,
+  { answer, from, stallMs }: { readonly answer: KeptAnswer; readonly from: number; readonly stallMs: number },
+): Promise<Response> {
+  const reader = answer.read(from)
+  if (reader === undefined) throw notFound()
+  const { signal, method } = context.request
+  signal.addEventListener('abort', reader.leave, { once: true })
+  if (signal.aborted || method === 'HEAD') reader.leave()
+  context.keepOpen()
+  const head = await answer.head
+  if (head === undefined || method === 'HEAD') context.resetIdleLimit()
+  if (head === undefined) throw notFound()
+  if (method === 'HEAD') return new Response(null, head)
+  return streamed(
+    context,
+    head,
+    whileAllowed(context, () => nextOf(answer, reader)),
+    reader.leave,
+    stallMs,
+  )
+}
+
+async function relayed(
+  context: HandlerContext,
+  wanted: RelayedRead,
+  { others, stallMs }: Pick<AnswersApiOptions, 'others' | 'stallMs'>,
+): Promise<Response> {
+  const first = await others?.read(wanted)
+  if (others === undefined || first === undefined) throw notFound()
+  if (context.request.method === 'HEAD') return new Response(null, first.head)
+  context.keepOpen()
+  let position = wanted.from
+  let found: AnswerBytes | undefined
+  async function next(): Promise<AnswerBytes | undefined> {
+    if (found !== undefined && found.bytes.length < muchBytes) await Bun.sleep(relayPauseMs)
+    found = found === undefined ? first : await others?.read({ ...wanted, from: position })
+    position += found?.bytes.length ?? 0
+    return found
+  }
+  return streamed(context, first.head, whileAllowed(context, next), () => undefined, stallMs)
+}
+
 const clientLeftStatus = 499
+
+async function keptWhole(answer: KeptAnswer, response: Response): Promise<Uint8Array> {
+  const bytes = await response.bytes()
+  if (response.status === clientLeftStatus) answer.abandon()
+  else {
+    answer.begin(headOf(response))
+    answer.write(bytes)
+    answer.end()
+  }
+  return bytes
+}
 
 /** Reads an answer of this process for another one. `undefined`: it is not here, or not kept as a whole. */
 export async function readForOther(answers: KeptAnswers, wanted: RelayedRead): Promise<RelayedBytes | undefined> {

@@ -35,68 +35,60 @@ const idsShape = objectShape(
   { isOpen: true, required: ['ids'] },
 )
 const idsBytesMax = 16 * 1024
+const anyInteger = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 }
 
 /** Requests with conversations in memory at a time: of a process, and of a person. */
 const heldMax = 16,
   heldOfPersonMax = 6
+
+type Answer = (history: History, person: Person, context: HandlerContext) => Promise<Response>
+
+/** Bounds the requests with conversations in memory. */
+class HeldConversations {
+  readonly #ofPerson = new Map<string, number>()
+  #all = 0
+
+  /** @throws {WireError} 503 */
+  async while<Found>(person: string, work: () => Promise<Found>): Promise<Found> {
+    const own = this.#ofPerson.get(person) ?? 0
+    if (this.#all >= heldMax || own >= heldOfPersonMax)
+      throw new WireError(503, 'overloaded_error', 'overloaded', 'Too many conversations are on their way; try again', {
+        headers: { 'retry-after': '1' },
+      })
+    this.#all += 1
+    this.#ofPerson.set(person, own + 1)
+    try {
+      return await work()
+    } finally {
+      this.#all -= 1
+      const left = (this.#ofPerson.get(person) ?? 1) - 1
+      if (left === 0) this.#ofPerson.delete(person)
+      else this.#ofPerson.set(person, left)
+    }
+  }
+}
 
 /**
  * `/api/history`: the conversations of the person who has signed in (docs/api.md). Keys do not admit: no route has a
  * scope. A conversation is the page's business; the service looks at its id only.
  */
 export function historyApi({ history, days, bodyTimes }: HistoryApiOptions): readonly Route[] {
-  const held = new Map<string, number>()
-  let heldByAll = 0
-
-  /** Bounds the conversations in memory. @throws {WireError} 503 */
-  async function holding<Answer>(person: string, work: () => Promise<Answer>): Promise<Answer> {
-    const ofPerson = held.get(person) ?? 0
-    if (heldByAll >= heldMax || ofPerson >= heldOfPersonMax)
-      throw new WireError(503, 'overloaded_error', 'overloaded', 'Too many conversations are on their way; try again', {
-        headers: { 'retry-after': '1' },
-      })
-    heldByAll += 1
-    held.set(person, ofPerson + 1)
-    try {
-      return await work()
-    } finally {
-      heldByAll -= 1
-      const left = (held.get(person) ?? 1) - 1
-      if (left === 0) held.delete(person)
-      else held.set(person, left)
-    }
-  }
-
-  /** Answers for the person of a request. @throws {WireError} 404 */
-  function forPerson(
-    answer: (history: History, person: Person, context: HandlerContext) => Promise<Response>,
-  ): Route['handle'] {
-    return async (context) => {
-      const opening = history()
-      const person = signedInPerson(context.caller)
-      if (opening === undefined || person === undefined)
-        throw new WireError(
-          404,
-          'invalid_request_error',
-          'history_not_kept',
-          'Conversations are stored in the browser only: the service keeps none',
-        )
-      return await readLedger('Conversations', async () => answer(await opening, person, context))
-    }
-  }
+  const held = new HeldConversations()
 
   async function list(kept: History, person: Person, { request, id }: HandlerContext): Promise<Response> {
     const query = new URL(request.url).searchParams
-    const after = integerOf(query, 'after', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 })
+    const after = integerOf(query, 'after', anyInteger)
     const changes = await kept.changes(person.id, { after, isWhole: query.get('whole') === '1' })
     const keptDays = days()
-    const answer: HistoryAnswer = { ...changes, ...(keptDays === undefined ? {} : { days: keptDays }) }
-    return jsonResponse(answer, id)
+    return jsonResponse(
+      { ...changes, ...(keptDays === undefined ? {} : { days: keptDays }) } satisfies HistoryAnswer,
+      id,
+    )
   }
 
   async function read(kept: History, person: Person, { request, id }: HandlerContext): Promise<Response> {
     const { ids } = readBodyBy(await readControlBody(request, { bytesMax: idsBytesMax, ...bodyTimes }), idsShape)
-    return await holding(person.id, async () => {
+    return await held.while(person.id, async () => {
       const found = await kept.read(person.id, [...new Set(ids)])
       // The texts are JSON already.
       return new Response(`{"conversations":[${found.map(memberOf).join(',')}]}`, {
@@ -109,29 +101,13 @@ export function historyApi({ history, days, bodyTimes }: HistoryApiOptions): rea
     const { request, id: requestId } = context
     const id = idOf(context)
     const base = baseOf(request)
-    return await holding(person.id, async () => {
+    return await held.while(person.id, async () => {
       const body = await readControlBody(request, { bytesMax: conversationBytesMax, ...bodyTimes })
       if ((await conversationMarks(body)).id !== id)
         throw invalidRequest('invalid_value', `'id' must be that of the address.`, 'id')
       const outcome = await kept.write(person, { id, base, text: body })
       return jsonResponse(versionOf(outcome), requestId)
     })
-  }
-
-  async function remove(kept: History, person: Person, context: HandlerContext): Promise<Response> {
-    const outcome = await kept.remove(person.id, idOf(context), baseOf(context.request))
-    return jsonResponse(versionOf(outcome), context.id)
-  }
-
-  async function clear(kept: History, person: Person, { request, id }: HandlerContext): Promise<Response> {
-    const query = new URL(request.url).searchParams
-    if (query.get('until') === null)
-      throw invalidRequest('missing_required_parameter', "'until' is required: the number of a change.", 'until')
-    await kept.clear(
-      person.id,
-      integerOf(query, 'until', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 }),
-    )
-    return jsonResponse({}, id)
   }
 
   const routes = [
@@ -141,7 +117,41 @@ export function historyApi({ history, days, bodyTimes }: HistoryApiOptions): rea
     { method: 'POST', path: conversationPath, answer: write },
     { method: 'DELETE', path: conversationPath, answer: remove },
   ] as const
-  return routes.map(({ method, path, answer }) => ({ method, path, isPublic: false, handle: forPerson(answer) }))
+  return routes.map(({ method, path, answer }) => ({
+    method,
+    path,
+    isPublic: false,
+    handle: forPerson(history, answer),
+  }))
+}
+
+async function remove(kept: History, person: Person, context: HandlerContext): Promise<Response> {
+  const outcome = await kept.remove(person.id, idOf(context), baseOf(context.request))
+  return jsonResponse(versionOf(outcome), context.id)
+}
+
+async function clear(kept: History, person: Person, { request, id }: HandlerContext): Promise<Response> {
+  const query = new URL(request.url).searchParams
+  if (query.get('until') === null)
+    throw invalidRequest('missing_required_parameter', "'until' is required: the number of a change.", 'until')
+  await kept.clear(person.id, integerOf(query, 'until', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 }))
+  return jsonResponse({}, id)
+}
+
+/** Answers for the person of a request. @throws {WireError} 404 */
+function forPerson(history: HistoryApiOptions['history'], answer: Answer): Route['handle'] {
+  return async (context) => {
+    const opening = history()
+    const person = signedInPerson(context.caller)
+    if (opening === undefined || person === undefined)
+      throw new WireError(
+        404,
+        'invalid_request_error',
+        'history_not_kept',
+        'Conversations are stored in the browser only: the service keeps none',
+      )
+    return await readLedger('Conversations', async () => answer(await opening, person, context))
+  }
 }
 
 /** @throws {WireError} 404 */
@@ -154,7 +164,7 @@ function idOf({ path }: HandlerContext): string {
 /** @throws {WireError} 400 */
 function baseOf(request: Request): number {
   const query = new URL(request.url).searchParams
-  return integerOf(query, 'base', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 })
+  return integerOf(query, 'base', anyInteger)
 }
 
 function memberOf({ id, version, text }: StoredConversation): string {

@@ -39,88 +39,72 @@ export interface ProvidersApiOptions extends EditorCheck {
 export function providersApi(options: ProvidersApiOptions): readonly Route[] {
   const { state, change, test, brands, look, settings, isOwner, mayEdit, bodyTimes } = options
 
-  function checkMayAdd(context: HandlerContext): void {
+  const checkMayAdd = (context: HandlerContext) =>
     checkEditor(options, context, 'Providers are added, edited and removed', 'providers.json')
-  }
 
-  /** Asks a provider, perhaps after others. */
-  async function asking<Answer>(context: HandlerContext, ask: (signal: AbortSignal) => Promise<Answer>) {
-    context.keepOpen()
-    try {
-      return jsonResponse(await ask(context.request.signal), context.id)
-    } finally {
-      context.resetIdleLimit()
-    }
-  }
+  const shown = (answer: ProvidersAnswer, context: HandlerContext): ProvidersAnswer =>
+    isOwner(context) ? { ...answer, ...(mayEdit() ? { mayAdd: true } : {}) } : withoutOwnerFields(answer)
 
-  function shown(answer: ProvidersAnswer, context: HandlerContext): ProvidersAnswer {
-    if (!isOwner(context)) return withoutOwnerFields(answer)
-    return mayEdit() ? { ...answer, mayAdd: true } : answer
-  }
+  const bodyOf = ({ request }: HandlerContext) => readControlBody(request, { bytesMax: bodyBytesMax, ...bodyTimes })
 
-  function bodyOf({ request }: HandlerContext): Promise<Uint8Array> {
-    return readControlBody(request, { bytesMax: bodyBytesMax, ...bodyTimes })
-  }
-
-  return [
-    {
-      method: 'GET',
-      path: '/api/providers',
-      isPublic: false,
-      async handle(context) {
-        return jsonResponse(shown(await state(), context), context.id)
-      },
-    },
-    {
-      method: 'POST',
-      path: '/api/providers',
-      isPublic: false,
-      async handle(context) {
+  const routes: readonly (readonly [method: 'GET' | 'POST', path: string, handle: Route['handle']])[] = [
+    ['GET', '', async (context) => jsonResponse(shown(await state(), context), context.id)],
+    [
+      'POST',
+      '',
+      async (context) => {
         checkOwner(isOwner, context)
         const wanted = parseProviderChange(await bodyOf(context))
         if (['add', 'edit', 'remove'].includes(wanted.change)) checkMayAdd(context)
         return jsonResponse(shown(await change(wanted, context.caller.name), context), context.id)
       },
-    },
-    {
-      method: 'POST',
-      path: '/api/providers/test',
-      isPublic: false,
-      async handle(context) {
+    ],
+    [
+      'POST',
+      '/test',
+      async (context) => {
         checkOwner(isOwner, context)
         const request = parseProviderTest(await bodyOf(context))
         return asking(context, (signal) => test(request, signal))
       },
-    },
-    {
-      method: 'GET',
-      path: '/api/providers/brands',
-      isPublic: false,
-      async handle(context) {
+    ],
+    [
+      'GET',
+      '/brands',
+      (context) => {
         checkMayAdd(context)
         return jsonResponse(brands(), context.id)
       },
-    },
-    {
-      method: 'POST',
-      path: '/api/providers/look',
-      isPublic: false,
-      async handle(context) {
+    ],
+    [
+      'POST',
+      '/look',
+      async (context) => {
         checkMayAdd(context)
         const wanted = parseProviderLook(await bodyOf(context))
         return asking(context, (signal) => look(wanted, signal))
       },
-    },
-    {
-      method: 'GET',
-      path: '/api/providers/settings',
-      isPublic: false,
-      async handle(context) {
+    ],
+    [
+      'GET',
+      '/settings',
+      async (context) => {
         checkMayAdd(context)
         return jsonResponse(await settings(parseSettingsId(new URL(context.request.url))), context.id)
       },
-    },
+    ],
   ]
+  return routes.map(([method, path, handle]) => ({ method, path: `/api/providers${path}`, isPublic: false, handle }))
+}
+
+/** Asks a provider, perhaps after others. */
+async function asking<Answer>(context: HandlerContext, ask: (signal: AbortSignal) => Promise<Answer>) {
+  context.keepOpen()
+  try {
+    return jsonResponse(await ask(context.request.signal), context.id)
+  } finally {
+    context.resetIdleLimit()
+  }
 }
 
 /**

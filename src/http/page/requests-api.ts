@@ -94,6 +94,38 @@ function wantsEvents({ headers }: Request): boolean {
   return (headers.get('accept') ?? '').includes('text/event-stream')
 }
 
+/** Bounds the pages that follow the requests, of all and of a user. */
+class Entrance {
+  readonly #followers: RequestsApiOptions['followers']
+  readonly #ofUser = new Map<string, number>()
+
+  constructor(followers: RequestsApiOptions['followers']) {
+    this.#followers = followers
+  }
+
+  /** @returns the way out @throws {WireError} 503 */
+  enter(context: HandlerContext, stop: () => void): () => void {
+    const { name: user = '' } = context.caller
+    const own = this.#ofUser.get(user) ?? 0
+    if (this.#followers.count >= followersMax || (user !== '' && own >= followersPerUserMax))
+      throw overloaded('Too many pages follow the requests')
+    const open = this.#followers.begin({ stop, peerPort: () => context.peerPort() })
+    this.#ofUser.set(user, own + 1)
+    return () => {
+      open.end()
+      const left = (this.#ofUser.get(user) ?? 1) - 1
+      if (left === 0) this.#ofUser.delete(user)
+      else this.#ofUser.set(user, left)
+    }
+  }
+}
+
+const eventHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+}
+
 function followRequests({
   observer,
   isOwner,
@@ -102,23 +134,7 @@ function followRequests({
   stallMs,
 }: RequestsApiOptions): (context: HandlerContext) => Response {
   const eventAfter = requestEvents(observer, requestsAnswer)
-  const ofUser = new Map<string, number>()
-
-  function enter(context: HandlerContext, stop: () => void): () => void {
-    const { name: user = '' } = context.caller
-    const own = ofUser.get(user) ?? 0
-    if (followers.count >= followersMax || (user !== '' && own >= followersPerUserMax))
-      throw overloaded('Too many pages follow the requests')
-    const open = followers.begin({ stop, peerPort: () => context.peerPort() })
-    ofUser.set(user, own + 1)
-    return () => {
-      open.end()
-      const left = (ofUser.get(user) ?? 1) - 1
-      if (left === 0) ofUser.delete(user)
-      else ofUser.set(user, left)
-    }
-  }
-
+  const entrance = new Entrance(followers)
   function changesFor(context: HandlerContext) {
     let mark = 0
     let announced = 0
@@ -141,22 +157,11 @@ function followRequests({
 
   return function follow(context) {
     const { request, id } = context
-    const headers = {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store, no-transform',
-      'x-accel-buffering': 'no',
-      'x-request-id': id,
-    }
+    const headers = { ...eventHeaders, 'x-request-id': id }
     if (request.method === 'HEAD') return new Response(null, { headers })
     if (isClosing()) throw overloaded('The service is shutting down')
-    const exit = enter(context, () => end())
-    const guardTimer = setInterval(
-      () =>
-        void mayStay(context).then((may) => {
-          if (!may) end()
-        }),
-      guardIntervalMs,
-    )
+    const exit = entrance.enter(context, () => end())
+    const guardTimer = setInterval(() => void mayStay(context).then((may) => may || end()), guardIntervalMs)
     context.keepOpen()
     const { body, end, leave } = liveEvents({
       ...changesFor(context),
