@@ -4,6 +4,7 @@ import { requestFields, wasSent, type RecordedAttempt, type RequestRecord } from
 import {
   boundedLabel,
   registry,
+  type Registry,
   type Counter,
   type Gauge,
   type Histogram,
@@ -78,12 +79,8 @@ interface AttemptSeries {
   readonly seconds: Histogram
 }
 
-/**
- * Makes the metrics of a gateway. Only listed models, at most 500, have series of their own, so callers cannot create
- * series.
- */
-export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
-  const all = registry()
+/** Counters and histograms of requests and attempts. */
+function countersOf(all: Registry) {
   const requests = all.counter(
     'svc_requests_total',
     'Ended requests, by model, provider, HTTP status sent to the caller, error code (ok without one) and format',
@@ -131,7 +128,11 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     'Answers whose cost is not known: the model has no price, or its units were not reported',
     ['provider', 'model'],
   )
-  const streamsOpen = all.gauge('svc_streams_open', 'Streams being sent to clients').with()
+  return { requests, attempts, adapted, attemptSeconds, times, tokens, costs, unpriced }
+}
+
+/** Adds what is asked for when the metrics are read. @param upstreams models that may be labels of breakers */
+function observeProcesses(all: Registry, options: GatewayMetricsOptions, upstreams: ReadonlySet<string>): void {
   const {
     breakers,
     logLinesDropped,
@@ -148,43 +149,60 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     ['provider', 'model'],
     () => (breakers === undefined ? [] : breakerSamples(breakers(), (model) => upstreams.has(model))),
   )
-  const reloads = all.counter('svc_config_reloads_total', 'Reloads of the configuration: ok or failed', ['result'])
-  const reloadCounters = { ok: reloads.with('ok'), failed: reloads.with('failed') }
-  all.observed('counter', 'svc_log_lines_dropped_total', 'Log lines lost because they could not be written', [], () => [
-    { labels: [], value: logLinesDropped?.() ?? 0 },
-  ])
-  all.observed(
-    'counter',
-    'svc_records_dropped_total',
-    'Requests missing in these metrics because the primary process did not receive their records',
-    [],
-    () => [{ labels: [], value: recordsDropped?.() ?? 0 }],
-  )
-  all.observed(
-    'counter',
-    'svc_ledger_rows_dropped_total',
-    'Requests without a row in requests.db, since it could not be written. Their sums are in svc.db',
-    [],
-    () => [{ labels: [], value: ledgerRowsDropped?.() ?? 0 }],
-  )
-  all.observed('gauge', 'svc_workers', 'Worker processes that are ready; 0 without --workers', [], () => [
-    { labels: [], value: workersReady?.() ?? 0 },
-  ])
-  all.observed('counter', 'svc_worker_restarts_total', 'Worker processes started to replace one that died', [], () => [
-    { labels: [], value: workerRestarts?.() ?? 0 },
-  ])
   all.observed('gauge', 'svc_build_info', 'Always 1; version of svc and of Bun', ['version', 'bun'], () => [
     { labels: [options.version, Bun.version], value: 1 },
   ])
-  all.observed('gauge', 'process_resident_memory_bytes', 'Resident memory of all processes, in bytes', [], () => [
-    { labels: [], value: residentBytes() },
-  ])
   const startSeconds = (Date.now() - process.uptime() * 1000) / 1000
-  all.observed('gauge', 'process_start_time_seconds', 'Start of the process, Unix seconds', [], () => [
-    { labels: [], value: startSeconds },
-  ])
+  const values: readonly (readonly [
+    'counter' | 'gauge',
+    name: string,
+    help: string,
+    value: () => number | undefined,
+  ])[] = [
+    [
+      'counter',
+      'svc_log_lines_dropped_total',
+      'Log lines lost because they could not be written',
+      () => logLinesDropped?.(),
+    ],
+    [
+      'counter',
+      'svc_records_dropped_total',
+      'Requests missing in these metrics because the primary process did not receive their records',
+      () => recordsDropped?.(),
+    ],
+    [
+      'counter',
+      'svc_ledger_rows_dropped_total',
+      'Requests without a row in requests.db, since it could not be written. Their sums are in svc.db',
+      () => ledgerRowsDropped?.(),
+    ],
+    ['gauge', 'svc_workers', 'Worker processes that are ready; 0 without --workers', () => workersReady?.()],
+    [
+      'counter',
+      'svc_worker_restarts_total',
+      'Worker processes started to replace one that died',
+      () => workerRestarts?.(),
+    ],
+    ['gauge', 'process_resident_memory_bytes', 'Resident memory of all processes, in bytes', residentBytes],
+    ['gauge', 'process_start_time_seconds', 'Start of the process, Unix seconds', () => startSeconds],
+  ]
+  for (const [kind, name, help, value] of values)
+    all.observed(kind, name, help, [], () => [{ labels: [], value: value() ?? 0 }])
+}
 
+/**
+ * Makes the metrics of a gateway. Only listed models, at most 500, have series of their own, so callers cannot create
+ * series.
+ */
+export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
+  const all = registry()
+  const { requests, attempts, adapted, attemptSeconds, times, tokens, costs, unpriced } = countersOf(all)
+  const streamsOpen = all.gauge('svc_streams_open', 'Streams being sent to clients').with()
+  const reloads = all.counter('svc_config_reloads_total', 'Reloads of the configuration: ok or failed', ['result'])
+  const reloadCounters = { ok: reloads.with('ok'), failed: reloads.with('failed') }
   const upstreams = new Set<string>()
+  observeProcesses(all, options, upstreams)
   const boundModel = boundedLabel(modelsMax)
   const boundProvider = boundedLabel(labelsMax)
   const boundClass = boundedLabel(labelsMax)

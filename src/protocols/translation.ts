@@ -38,29 +38,6 @@ const valuesMax = 100_000
 export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['path']): Dialect {
   const keepsOpaque = talk.keepsOpaque === true
 
-  /**
-   * Starts checking the events of an answer. Functions get the caller's names back, and what only the upstream can read
-   * is wrapped.
-   */
-  function checking({ seal, names }: ExchangeNotes = {}) {
-    const check = completeAnswer()
-    return (events: readonly AnswerEvent[]) => {
-      const checked = check(events)
-      const named = names === undefined ? checked : withCallersNames(checked, names)
-      return sealEvents(named, seal, keepsOpaque)
-    }
-  }
-
-  /** Whether an answer has several choices, though the caller reads one alone. `n` is a field of chat completions. */
-  function isSplit(events: readonly AnswerEvent[], ask: Ask, { target }: ExchangeNotes = {}): boolean {
-    if (keepsOpaque || Object.hasOwn(target?.overrides ?? {}, 'n')) return false
-    return events.some((event) => 'choice' in event && event.choice > 0) && talk.writer(ask).hasOneChoice
-  }
-
-  function isLost(turn: Turn, target: ModelTarget): boolean {
-    return turn.role === 'assistant' && format.losesReasoning(turn.parts, target)
-  }
-
   return {
     path,
     encode(ask, model, target, notes) {
@@ -68,12 +45,8 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
       const read = talk.read(limited(ask), target.profile.drop)
       noteRefused(ask, target.profile, changes)
       if (read.cacheKey !== undefined && !target.profile.takesCacheKey) changes?.drop('prompt_cache_key')
-      const opened = openConversation(paired(read, changes), {
-        seal,
-        changes,
-        keepsOpaque,
-      })
-      if (opened.turns.some((turn) => isLost(turn, target))) changes?.drop(droppedReasoning)
+      const opened = openConversation(paired(read, changes), { seal, changes, keepsOpaque })
+      if (opened.turns.some((turn) => isLost(turn, format, target))) changes?.drop(droppedReasoning)
       const { conversation, names } = withAllowedNames(opened, format.functionNames)
       if (notes !== undefined) notes.names = names
       return format.write(conversation, { ...target, model, isStream: ask.stream }, changes)
@@ -82,12 +55,15 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
       if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')
       const read = throwIfError(format.readAnswer(body), notes?.brand)
       const events = untagging(notes)?.(read) ?? read
-      return talk.writeWhole(checking(notes)(isSplit(events, ask, notes) ? joined(events) : events), ask)
+      return talk.writeWhole(
+        checking(notes, keepsOpaque)(isSplit(events, ask, talk, notes?.target) ? joined(events) : events),
+        ask,
+      )
     }),
     stream(ask, { overrides, brand }, notes) {
       const reader = format.answerReader()
       const writer = talk.writer(ask)
-      const checked = checking(notes)
+      const checked = checking(notes, keepsOpaque)
       const untagged = untagging(notes)
       const hasOneChoice = writer.hasOneChoice && !Object.hasOwn(overrides, 'n')
       const ending = new HeldEnding(hasOneChoice && !keepsOpaque)
@@ -106,6 +82,29 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
       }
     },
   }
+}
+
+/**
+ * Starts checking the events of an answer. Functions get the caller's names back, and what only the upstream can read
+ * is wrapped.
+ */
+function checking({ seal, names }: ExchangeNotes = {}, keepsOpaque = false) {
+  const check = completeAnswer()
+  return (events: readonly AnswerEvent[]) => {
+    const checked = check(events)
+    const named = names === undefined ? checked : withCallersNames(checked, names)
+    return sealEvents(named, seal, keepsOpaque)
+  }
+}
+
+/** Whether an answer has several choices, though the caller reads one alone. `n` is a field of chat completions. */
+function isSplit(events: readonly AnswerEvent[], ask: Ask, talk: Talk, target?: ModelTarget): boolean {
+  if (talk.keepsOpaque === true || Object.hasOwn(target?.overrides ?? {}, 'n')) return false
+  return events.some((event) => 'choice' in event && event.choice > 0) && talk.writer(ask).hasOneChoice
+}
+
+function isLost(turn: Turn, format: UpstreamFormat, target: ModelTarget): boolean {
+  return turn.role === 'assistant' && format.losesReasoning(turn.parts, target)
 }
 
 /** The whole answer as one choice, with its last finish. */

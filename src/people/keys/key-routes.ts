@@ -30,30 +30,17 @@ export function keyRoutes(
     const after = queryNumber(query, 'after', { minimum: -idMax, maximum: idMax, fallback: 0 })
     const limit = queryNumber(query, 'limit', { minimum: 1, maximum: pageSizeMax, fallback: pageSizeDefault })
     // One key more than is listed shows whether there are more.
-    const inFile = await storedFileKeys(keys, fileKeysAfter(after, limit + 1))
+    const inFile = await storedFileKeys(keys, fileKeysAfter(fileKeys(), after, limit + 1))
     const stored = await keys.list(Math.max(after, 0), limit + 1 - inFile.length)
     const found = [...inFile, ...stored]
     const data = found.slice(0, limit).map((key) => viewOfKey(key, now()))
     return uncachedJson({ object: 'list', data, has_more: found.length > limit })
   }
 
-  /** Keys of the file stand before all others, by their ids, which are below 0. */
-  function fileKeysAfter(after: number, most: number): readonly FileKey[] {
-    if (after > 0) return []
-    const first = fileKeys().filter(({ line }) => after === 0 || line > after)
-    return first.toSorted((one, other) => one.line - other.line).slice(0, most)
-  }
-
   async function show({ path }: RouteContext): Promise<Response> {
     const id = idOf(path, keyPath)
-    const key = isFileLine(id)
-      ? (
-          await storedFileKeys(
-            keys,
-            fileKeys().filter(({ line }) => line === id),
-          )
-        )[0]
-      : await keys.find(id)
+    const inFile = fileKeys().filter(({ line }) => line === id)
+    const key = isFileLine(id) ? (await storedFileKeys(keys, inFile))[0] : await keys.find(id)
     if (key === undefined) throw keyNotFound()
     return uncachedJson(viewOfKey(key, now()))
   }
@@ -69,7 +56,7 @@ export function keyRoutes(
 
   async function rotate(context: RouteContext): Promise<Response> {
     const { id, overlapDays } = await rotationOf(context, keyPath)
-    checkStored(id)
+    checkStored(fileKeys(), id)
     const change = changeBy(context)
     const made = successorOf(await rotateKey(change.keys, id, { ...maker(context), overlapDays }))
     change.noted('a key was rotated', id)
@@ -78,17 +65,12 @@ export function keyRoutes(
 
   async function end(context: RouteContext): Promise<Response> {
     const id = idOf(context.path, keyPath)
-    checkStored(id)
+    checkStored(fileKeys(), id)
     const change = changeBy(context)
     const ended = await endKey(change.keys, id, maker(context))
     if (ended === undefined) throw keyNotFound()
     change.noted('a key was ended', id)
     return uncachedJson(ended)
-  }
-
-  /** @throws {WireError} for a key in access.json */
-  function checkStored(id: number): void {
-    if (isFileLine(id)) throw fileKeys().some(({ line }) => line === id) ? keyInFile() : keyNotFound()
   }
 
   const routes: readonly Pick<ExtensionRoute, 'method' | 'path' | 'handle'>[] = [
@@ -104,6 +86,18 @@ export function keyRoutes(
     scope: 'keys:write',
     handle: (context) => withLedger(() => handle(context)),
   }))
+}
+
+/** Keys of the file stand before all others, by their ids, which are below 0. */
+function fileKeysAfter(fileKeys: readonly FileKey[], after: number, most: number): readonly FileKey[] {
+  if (after > 0) return []
+  const first = fileKeys.filter(({ line }) => after === 0 || line > after)
+  return first.toSorted((one, other) => one.line - other.line).slice(0, most)
+}
+
+/** @throws {WireError} for a key in access.json */
+function checkStored(fileKeys: readonly FileKey[], id: number): void {
+  if (isFileLine(id)) throw fileKeys.some(({ line }) => line === id) ? keyInFile() : keyNotFound()
 }
 
 interface NumberRange {

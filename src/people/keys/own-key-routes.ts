@@ -42,29 +42,10 @@ export function ownKeyRoutes(
   const { keys } = ledger
   const changeBy = recordedChanges(ledger, 'page', log)
 
-  /** @throws {WireError} 403 */
-  function checkTeam(person: Person, team: string): void {
-    if (teams.managedBy(person).includes(team)) return
-    throw new WireError(
-      403,
-      'permission_error',
-      'not_a_lead',
-      'Only leads of a team of access.json, and owners, may do this',
-    )
-  }
-
-  /** @throws {WireError} 403 */
-  function allowedKeys(): OwnKeys {
-    const ceilings = ownKeys()
-    if (ceilings.most > 0) return ceilings
-    const text = 'People make no keys of their own here: own_keys of access.json says so'
-    throw new WireError(403, 'permission_error', 'own_keys_off', text)
-  }
-
   async function list(context: RouteContext, person: KeyPerson): Promise<Response> {
     const { most, daysMost } = ownKeys()
     const team = new URL(context.request.url).searchParams.get('team')
-    if (team !== null) checkTeam(person, team)
+    if (team !== null) checkTeam(teams, person, team)
     const stored = await keys.listOf(team === null ? { person: person.id } : { team }, listedMax)
     const ofTeam = fileKeys().filter((key) => team !== null && key.team === team)
     const found = [...stored, ...(await storedFileKeys(keys, ofTeam))]
@@ -80,11 +61,11 @@ export function ownKeyRoutes(
   }
 
   async function make(context: RouteContext, person: KeyPerson): Promise<Response> {
-    const ceilings = allowedKeys()
+    const ceilings = allowedKeys(ownKeys())
     const value = parseJsonObject(await context.body(bodyBytesMax))
     const request = parsed((given) => parseOwnKey(given, ceilings), value)
     const { most } = ceilings
-    if (request.team !== undefined) checkTeam(person, request.team)
+    if (request.team !== undefined) checkTeam(teams, person, request.team)
     const change = changeBy(context)
     const made =
       request.team === undefined
@@ -105,12 +86,8 @@ export function ownKeyRoutes(
   /** The successor is within the ceilings of a new key, so that a lead gets no more by rotating than by making one. */
   async function rotate(context: RouteContext, person: KeyPerson): Promise<Response> {
     const { id, overlapDays } = await rotationOf(context, keyPath)
-    const ceilings = allowedKeys()
-    const beyond = beyondOwn(viewOfKey(await theirKey(person, id), now()).scopes)
-    if (beyond !== undefined) {
-      const text = `The key has the scope ${beyond}, which leads cannot give: an owner of the service can rotate it`
-      throw new WireError(403, 'permission_error', 'scope_not_allowed', text)
-    }
+    const ceilings = allowedKeys(ownKeys())
+    checkScopes(viewOfKey(await theirKey(person, id), now()).scopes)
     const change = changeBy(context)
     const rotation = { by: person.name, now: now(), overlapDays, ceilings }
     const made = successorOf(await rotateKey(change.keys, id, rotation))
@@ -139,6 +116,32 @@ export function ownKeyRoutes(
     ...route,
     handle: (context) => withLedger(() => handle(context, signedIn(context, now()))),
   }))
+}
+
+/** @throws {WireError} 403 */
+function checkTeam(teams: KeyHost['teams'], person: Person, team: string): void {
+  if (teams.managedBy(person).includes(team)) return
+  throw new WireError(
+    403,
+    'permission_error',
+    'not_a_lead',
+    'Only leads of a team of access.json, and owners, may do this',
+  )
+}
+
+/** @throws {WireError} 403 */
+function allowedKeys(ceilings: OwnKeys): OwnKeys {
+  if (ceilings.most > 0) return ceilings
+  const text = 'People make no keys of their own here: own_keys of access.json says so'
+  throw new WireError(403, 'permission_error', 'own_keys_off', text)
+}
+
+/** @throws {WireError} 403 for a scope that people cannot give */
+function checkScopes(scopes: readonly string[]): void {
+  const beyond = beyondOwn(scopes)
+  if (beyond === undefined) return
+  const text = `The key has the scope ${beyond}, which leads cannot give: an owner of the service can rotate it`
+  throw new WireError(403, 'permission_error', 'scope_not_allowed', text)
 }
 
 /** Whether content of a key's requests is kept. */
