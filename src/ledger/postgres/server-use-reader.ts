@@ -1,5 +1,4 @@
 import { nameOfServer } from '../ledger-place.ts'
-import { literalSql, numberedSql } from '../sql.ts'
 import { counterNames } from '../use/counters.ts'
 import { outcomeReader } from '../use/read-outcomes.ts'
 import { requestSearch, type SearchLimits } from '../use/search-requests.ts'
@@ -8,6 +7,7 @@ import { teamColumn } from '../use/team-members.ts'
 import type { UseAnswer, UseFilter, UseGroup, UseQuestion } from '../use/use-question.ts'
 import { hoursReadMs, isModelOf, useRow, type UseReader } from '../use/use-reader.ts'
 import { zoneHours } from '../use/zone-hours.ts'
+import { statement } from '../work.ts'
 import { jsonParameter, postgresClient, type Query, type SqlValue } from './postgres-client.ts'
 import { prepareSchema } from './prepare-schema.ts'
 import { readServerContent } from './server-content.ts'
@@ -57,7 +57,7 @@ export async function openServerUseReader(url: string, limits: SearchLimits = {}
   return {
     outcomes: outcomeReader({
       tables,
-      bucketColumn: (name) => literalSql(`array_to_string(${name}, ',')`),
+      bucketColumn: (name) => statement(`array_to_string(${name}, ',')`),
       readBuckets: (value) => (value === '' ? [] : String(value).split(',').map(Number)),
     }),
     requests: requestSearch({ ...limits, names: tables, rows: tables, idColumn: 'id COLLATE "C"' }),
@@ -72,7 +72,7 @@ export async function openServerUseReader(url: string, limits: SearchLimits = {}
 const groupColumns: Readonly<Partial<Record<UseGroup, string>>> = { all: '0', key: 'line' }
 
 function readerOf(query: Query): TableReader {
-  return (found) => query(numberedSql(found, '$'), found.values)
+  return ({ text, values }) => query(text, values)
 }
 
 /** Unix milliseconds. */

@@ -1,12 +1,12 @@
 import { addBuckets } from '../../observe/time-histogram.ts'
-import { literalSql, sql, type Sql } from '../sql.ts'
+import { sql, statement, type Statement, type WorkRow } from '../work.ts'
 import type { OutcomeAnswer, OutcomeQuestion } from './outcome-question.ts'
-import { labelTexts, type TableReader, type TableRow } from './stored-requests.ts'
+import { labelTexts, type TableReader } from './stored-requests.ts'
 
 export interface OutcomeReaderOptions {
   readonly tables: TableReader
   /** A column of buckets in a statement. */
-  readonly bucketColumn: (name: 'first' | 'total') => Sql
+  readonly bucketColumn: (name: 'first' | 'total') => Statement
   readonly readBuckets: (value: unknown) => number[]
 }
 
@@ -16,7 +16,7 @@ export function outcomeReader({
   bucketColumn,
   readBuckets,
 }: OutcomeReaderOptions): (question: OutcomeQuestion) => Promise<OutcomeAnswer> {
-  const readRow = (row: TableRow) => ({
+  const readRow = (row: WorkRow) => ({
     time: Number(row['time']),
     model: Number(row['model']),
     provider: Number(row['provider']),
@@ -37,15 +37,15 @@ export function outcomeReader({
   }
 
   return async function read({ from, to, unit, by }) {
-    const time = literalSql(unit)
+    const time = statement(unit)
     const stored = await tables(
       sql`SELECT ${time} AS time, model, provider, ${bucketColumn('first')} AS first, ${bucketColumn('total')} AS total
-          FROM ${literalSql(`times_${unit}`)} WHERE ${time} BETWEEN ${from} AND ${to}`,
+          FROM ${statement(`times_${unit}`)} WHERE ${time} BETWEEN ${from} AND ${to}`,
     )
     const rows = stored.map(readRow)
     const failures = await tables(
       sql`SELECT ${time} AS time, failure, sum(requests) AS requests, sum(attempts) AS attempts
-          FROM ${literalSql(`failure_${unit}`)} WHERE ${time} BETWEEN ${from} AND ${to}
+          FROM ${statement(`failure_${unit}`)} WHERE ${time} BETWEEN ${from} AND ${to}
           GROUP BY 1, 2 ORDER BY 1, 3 DESC, 4 DESC, 2`,
     )
     const groups = by === 'all' ? [] : [...merged(rows, by)]

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs'
 import { readFileContent, rowsPathBeside } from '../content/content-file.ts'
 import type { ContentQuestion, KeptContent } from '../content/content-question.ts'
 import { identityOf, performed } from '../open-database.ts'
-import { literalSql, numberedSql, type SqlParameter } from '../sql.ts'
+import { rowsOnce, statement, type WorkRow } from '../work.ts'
 import { counterNames } from './counters.ts'
 import { outcomeReader } from './read-outcomes.ts'
 import { requestSearch, type SearchLimits } from './search-requests.ts'
-import type { TableReader, TableRow } from './stored-requests.ts'
+import type { TableReader } from './stored-requests.ts'
 import { teamColumn } from './team-members.ts'
 import { readBuckets } from './time-blob.ts'
 import type { UseAnswer, UseFilter, UseGroup, UseQuestion, UseTeam } from './use-question.ts'
@@ -93,7 +93,7 @@ export async function openUseReader(path: string, limits: SearchLimits = {}): Pr
     content: (question, now) => performed(rowsPath, lockMs, () => content(question, now)),
     outcomes: outcomeReader({
       tables,
-      bucketColumn: literalSql,
+      bucketColumn: statement,
       readBuckets: (value) => (value instanceof Uint8Array ? readBuckets(value) : []),
     }),
     requests: requestSearch({ ...limits, names: tables, rows: rows.read, idColumn: 'id' }),
@@ -169,17 +169,9 @@ function modelIds(database: Database, models: readonly string[]): readonly numbe
     .map(({ id }) => id)
 }
 
-/** Reads the tables of a database that is open. Statements differ by their conditions, so none is kept. */
+/** Reads the tables of a database that is open. */
 function readTables(database: Database, path: string, lockMs: number): TableReader {
-  return (query) =>
-    performed(path, lockMs, () => {
-      const statement = database.prepare<Record<string, unknown>, SqlParameter[]>(numberedSql(query, '?'))
-      try {
-        return statement.all(...query.values)
-      } finally {
-        statement.finalize()
-      }
-    })
+  return (found) => performed(path, lockMs, () => rowsOnce(database, found))
 }
 
 /** The rows of requests.db, which may come, be replaced and be deleted at any time. Without it there are none. */
@@ -215,7 +207,7 @@ function readRowsFile(path: string, lockMs: number): RowsReader {
     return open.read
   }
 
-  async function read(query: Parameters<TableReader>[0]): Promise<readonly TableRow[]> {
+  async function read(query: Parameters<TableReader>[0]): Promise<readonly WorkRow[]> {
     return (await (await current())?.(query)) ?? []
   }
 

@@ -1,13 +1,13 @@
-import { joinedSql, listSql, literalSql, sql, type Sql } from '../sql.ts'
+import { joinedSql, listSql, sql, statement, type Statement } from '../work.ts'
 import type { RequestFilter, RequestScope, StoredOutcome } from './request-question.ts'
 import type { TableReader } from './stored-requests.ts'
 
 /** The conditions of a search. */
 export interface RequestConditions {
   /** Each is a condition that one index has in the order of time; together they have all requests that are wanted. */
-  readonly indexes: readonly Sql[]
+  readonly indexes: readonly Statement[]
   /** Compared with each request of the indexes. Absent: nothing more is asked. */
-  readonly filter?: Sql
+  readonly filter?: Statement
   /** The requests of the index are few, and not in the order of time. */
   readonly areFew?: true
 }
@@ -18,13 +18,13 @@ export interface ConditionOptions {
   /** The column `id` in the order of bytes. */
   readonly idColumn: string
   /** Whether so few requests match that all of them can be read. */
-  readonly areFew: (condition: Sql) => Promise<boolean>
+  readonly areFew: (condition: Statement) => Promise<boolean>
 }
 
 /** A condition, and the indexes that have its requests. */
 interface Part {
-  readonly filter: Sql
-  readonly indexes?: readonly Sql[]
+  readonly filter: Statement
+  readonly indexes?: readonly Statement[]
   /** The indexes have no other requests. */
   readonly isExact?: true
   readonly areFew?: true
@@ -52,7 +52,7 @@ export async function requestConditions(
     const chosen = parts.find(({ indexes }) => indexes !== undefined && indexes.length <= indexesMax)
     const rest = parts.filter((part) => part !== chosen || part.isExact !== true).map((part) => part.filter)
     return {
-      indexes: chosen?.indexes ?? [literalSql('TRUE')],
+      indexes: chosen?.indexes ?? [statement('TRUE')],
       ...(rest.length === 0 ? {} : { filter: joinedSql(rest, ' AND ') }),
       ...(chosen?.areFew === true ? { areFew: true } : {}),
     }
@@ -69,7 +69,7 @@ async function partsOf(
   options: ConditionOptions,
 ): Promise<readonly Part[]> {
   const { names } = options
-  const found = async (query: Sql): Promise<readonly number[]> => some(await idsOf(names, query))
+  const found = async (query: Statement): Promise<readonly number[]> => some(await idsOf(names, query))
   const label = (kind: string, name: string): Promise<readonly number[]> =>
     found(sql`SELECT id FROM label WHERE kind = ${kind} AND text = ${name}`)
   const parts: Part[] = []
@@ -92,7 +92,7 @@ async function partsOf(
 
 /** Indexes that leave out 0 are used only where the condition says so. */
 function among(column: 'line' | 'person' | 'error', ids: readonly number[]): Part {
-  const name = literalSql(column)
+  const name = statement(column)
   return {
     filter: sql`${name} IN ${listSql(ids)}`,
     indexes: ids.map((id) => sql`${name} = ${id} AND ${name} <> 0`),
@@ -101,7 +101,7 @@ function among(column: 'line' | 'person' | 'error', ids: readonly number[]): Par
 }
 
 function byLabel(column: 'model', ids: readonly number[]): Part {
-  const name = literalSql(column)
+  const name = statement(column)
   return { filter: sql`${name} IN ${listSql(ids)}`, indexes: ids.map((id) => sql`${name} = ${id}`), isExact: true }
 }
 
@@ -114,16 +114,16 @@ const outcomeConditions: Readonly<Record<StoredOutcome, string>> = {
 }
 
 function statusPart(status: StoredOutcome | number): Part {
-  const failures = [literalSql('status >= 400')]
+  const failures = [statement('status >= 400')]
   if (typeof status === 'number')
     return { filter: sql`status = ${status}`, ...(status < 400 ? {} : { indexes: failures }) }
-  const filter = literalSql(outcomeConditions[status])
+  const filter = statement(outcomeConditions[status])
   if (status === 'ok') return { filter }
   return status === 'cut' ? { filter, indexes: [filter], isExact: true } : { filter, indexes: failures }
 }
 
 /** The condition of the index `request_tried`: only these requests may have failed attempts at other providers. */
-const hasAttempts = literalSql('(attempts > 1 OR provider = 0)')
+const hasAttempts = statement('(attempts > 1 OR provider = 0)')
 
 function providerPart(ids: readonly number[]): Part {
   const list = listSql(ids)
@@ -150,13 +150,13 @@ function minimumParts({
 
 /** A text is the beginning of an id, or in the name of something. @throws {NothingMatches} */
 async function textPart(text: string, { names, idColumn, areFew }: ConditionOptions): Promise<Part> {
-  const id = literalSql(idColumn)
+  const id = statement(idColumn)
   const ids = sql`${id} >= ${text} AND ${id} < ${`${text}\u{10ffff}`}`
   const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
   const like = (select: string, column: string): Promise<readonly number[]> =>
     idsOf(
       names,
-      sql`${literalSql(select)} WHERE lower(${literalSql(column)}) LIKE ${pattern} ESCAPE '\\' LIMIT ${idsMax}`,
+      sql`${statement(select)} WHERE lower(${statement(column)}) LIKE ${pattern} ESCAPE '\\' LIMIT ${idsMax}`,
     )
   const labels = await like('SELECT id FROM label', 'text')
   const people = await like('SELECT id FROM person', 'name')
@@ -164,7 +164,7 @@ async function textPart(text: string, { names, idColumn, areFew }: ConditionOpti
   const named = [
     ...(labels.length === 0
       ? []
-      : ['model', 'provider', 'error', 'api'].map((column) => sql`${literalSql(column)} IN ${listSql(labels)}`)),
+      : ['model', 'provider', 'error', 'api'].map((column) => sql`${statement(column)} IN ${listSql(labels)}`)),
     ...(people.length === 0 ? [] : [sql`person IN ${listSql(people)}`]),
     ...(lines.length === 0 ? [] : [sql`line IN ${listSql(lines)}`]),
   ]
@@ -173,7 +173,7 @@ async function textPart(text: string, { names, idColumn, areFew }: ConditionOpti
   return { filter: ids }
 }
 
-async function idsOf(names: TableReader, query: Sql): Promise<readonly number[]> {
+async function idsOf(names: TableReader, query: Statement): Promise<readonly number[]> {
   return (await names(query)).map(({ id }) => Number(id))
 }
 
@@ -184,6 +184,6 @@ function some(ids: readonly number[]): readonly number[] {
 }
 
 /** The numbers of people. @param people as in `RequestScope` */
-export function peopleSql(people: readonly string[]): Sql {
+export function peopleSql(people: readonly string[]): Statement {
   return sql`SELECT person.id FROM person WHERE subject IN ${listSql(people)}`
 }

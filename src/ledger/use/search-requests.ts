@@ -1,5 +1,5 @@
 import type { RequestEntry } from '../../observe/request-entry.ts'
-import { joinedSql, listSql, literalSql, sql, type Sql } from '../sql.ts'
+import { joinedSql, listSql, sql, statement, type Statement, type WorkRow } from '../work.ts'
 import { peopleSql, requestConditions, type RequestConditions } from './request-conditions.ts'
 import type {
   RequestChoices,
@@ -9,7 +9,7 @@ import type {
   RequestScope,
   StoredCaller,
 } from './request-question.ts'
-import { placeOfRow, storedRequests, type TableRow, type UseTables } from './stored-requests.ts'
+import { placeOfRow, storedRequests, type UseTables } from './stored-requests.ts'
 
 /** Limits of one search. */
 export interface SearchLimits {
@@ -37,12 +37,12 @@ export interface RequestSearch {
 /** Requests that are read although they are not in the order of time. */
 const fewMax = 2_000
 const choicesMax = 1_000
-const order = literalSql('ORDER BY time DESC, seq DESC')
+const order = statement('ORDER BY time DESC, seq DESC')
 const newest: RequestPlace = { time: Number.MAX_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER }
 
 /** The requests that one index gave, the newest first. */
 interface Found {
-  readonly rows: readonly TableRow[]
+  readonly rows: readonly WorkRow[]
   /** All requests from this place on were looked at; absent: all were. */
   readonly end?: RequestPlace
 }
@@ -69,7 +69,7 @@ export function requestSearch({
   budgetMs = 25,
   stepRows = 1_000,
 }: RequestSearchOptions): RequestSearch {
-  const areFew = async (condition: Sql): Promise<boolean> => {
+  const areFew = async (condition: Statement): Promise<boolean> => {
     const [row] = await rows(
       sql`SELECT count(*) AS count FROM (SELECT 1 FROM request WHERE ${condition} LIMIT ${fewMax + 1}) AS found`,
     )
@@ -78,12 +78,12 @@ export function requestSearch({
   const conditionsOf = (scope: RequestScope, filter: RequestQuestion['filter']) =>
     requestConditions(scope, filter, { names, idColumn, areFew })
 
-  async function select(conditions: readonly Sql[], limit: number): Promise<readonly TableRow[]> {
+  async function select(conditions: readonly Statement[], limit: number): Promise<readonly WorkRow[]> {
     return await rows(sql`SELECT * FROM request WHERE ${joinedSql(conditions, ' AND ')} ${order} LIMIT ${limit}`)
   }
 
   /** The place of the last of the next requests in an index; `undefined`: there are no more. */
-  async function nextStep(conditions: readonly Sql[]): Promise<RequestPlace | undefined> {
+  async function nextStep(conditions: readonly Statement[]): Promise<RequestPlace | undefined> {
     const [row] = await rows(
       sql`SELECT time, seq FROM
           (SELECT time, seq FROM request WHERE ${joinedSql(conditions, ' AND ')} ${order} LIMIT ${stepRows}) AS step
@@ -92,13 +92,13 @@ export function requestSearch({
     return row && placeOfRow(row)
   }
 
-  async function follow(index: Sql, conditions: RequestConditions, span: Span): Promise<Found> {
+  async function follow(index: Statement, conditions: RequestConditions, span: Span): Promise<Found> {
     const { filter, areFew: isShort } = conditions
     const { since, limit, until } = span
     const all = [index, ...(since > 0 ? [sql`time >= ${since}`] : [])]
     if (filter === undefined || isShort === true)
       return fullOrWhole(await select([...all, isBefore(span.before), ...(filter ? [filter] : [])], limit), limit)
-    const found: TableRow[] = []
+    const found: WorkRow[] = []
     for (let place = span.before; ;) {
       const end = await nextStep([...all, isBefore(place)])
       if (end === undefined) return { rows: found }
@@ -130,7 +130,7 @@ export function requestSearch({
       const conditions = await conditionsOf(scope, {})
       if (conditions === undefined) return undefined
       const own = sql`(${joinedSql(conditions.indexes, ' OR ')})`
-      const found = await select([sql`${literalSql(idColumn)} = ${id}`, own], 1)
+      const found = await select([sql`${statement(idColumn)} = ${id}`, own], 1)
       return (await storedRequests(found, { names, rows }))[0]
     },
     async callers() {
@@ -149,13 +149,13 @@ export function requestSearch({
       ]
     },
     async choices(scope) {
-      const texts = async (query: Sql): Promise<readonly string[]> =>
+      const texts = async (query: Statement): Promise<readonly string[]> =>
         (await names(query)).map(({ text }) => String(text))
       const labels = (kind: string): Promise<readonly string[]> =>
         texts(sql`SELECT text FROM label WHERE kind = ${kind} ORDER BY id DESC LIMIT ${choicesMax}`)
       if (scope.line === undefined && scope.people === undefined)
         return {
-          ...(await oldestOf([literalSql('TRUE')])),
+          ...(await oldestOf([statement('TRUE')])),
           errors: await labels('error'),
           apis: await labels('api'),
           models: await labels('model'),
@@ -165,7 +165,7 @@ export function requestSearch({
         }
       const indexes = (await conditionsOf(scope, {}))?.indexes ?? []
       const newestOf = async (column: 'error' | 'api'): Promise<readonly string[]> => {
-        const name = literalSql(column)
+        const name = statement(column)
         const steps = indexes.map(
           (index) =>
             sql`SELECT * FROM (SELECT ${name} AS id FROM request WHERE ${index} ${order} LIMIT ${fewMax}) AS step`,
@@ -181,7 +181,7 @@ export function requestSearch({
       const used = (column: 'model' | 'provider'): Promise<readonly string[]> =>
         texts(
           sql`SELECT text FROM label
-              WHERE id IN (SELECT DISTINCT ${literalSql(column)} FROM usage_day WHERE ${own})
+              WHERE id IN (SELECT DISTINCT ${statement(column)} FROM usage_day WHERE ${own})
               ORDER BY id DESC LIMIT ${choicesMax}`,
         )
       return {
@@ -200,7 +200,7 @@ export function requestSearch({
   }
 
   /** Time of the oldest request of some indexes. */
-  async function oldestOf(indexes: readonly Sql[]): Promise<Pick<RequestChoices, 'oldest'>> {
+  async function oldestOf(indexes: readonly Statement[]): Promise<Pick<RequestChoices, 'oldest'>> {
     const times: number[] = []
     for (const index of indexes) {
       const [row] = await rows(sql`SELECT min(time) AS time FROM request WHERE ${index}`)
@@ -210,17 +210,17 @@ export function requestSearch({
     return times.length === 0 ? {} : { oldest: Math.min(...times) }
   }
 
-  function ownCondition({ line, people = [] }: RequestScope): Sql {
+  function ownCondition({ line, people = [] }: RequestScope): Statement {
     return line === undefined ? sql`person IN (${peopleSql(people)})` : sql`line = ${line}`
   }
 }
 
-function isBefore({ time, seq }: RequestPlace): Sql {
+function isBefore({ time, seq }: RequestPlace): Statement {
   return sql`(time, seq) < (${time}, ${seq})`
 }
 
 /** Fewer than the limit are all. */
-function fullOrWhole(rows: readonly TableRow[], limit: number): Found {
+function fullOrWhole(rows: readonly WorkRow[], limit: number): Found {
   const last = rows.at(-1)
   return { rows, ...(last === undefined || rows.length < limit ? {} : { end: placeOfRow(last) }) }
 }

@@ -1,14 +1,11 @@
 import type { Row } from '../../observe/fields.ts'
 import { attemptFields, requestFields, storedEntry } from '../../observe/record.ts'
 import type { RequestEntry } from '../../observe/request-entry.ts'
-import { listSql, literalSql, sql, type Sql } from '../sql.ts'
+import { listSql, sql, statement, type Statement, type WorkRow } from '../work.ts'
 import type { RequestPlace } from './request-question.ts'
 
-/** A row of a table. Numbers may be texts of digits. */
-export type TableRow = Readonly<Record<string, unknown>>
-
 /** Reads tables of one database. */
-export type TableReader = (query: Sql) => Promise<readonly TableRow[]>
+export type TableReader = (query: Statement) => Promise<readonly WorkRow[]>
 
 /** The tables of the use. */
 export interface UseTables {
@@ -19,12 +16,12 @@ export interface UseTables {
 }
 
 /** The place of a row of `request`. */
-export function placeOfRow({ time, seq }: TableRow): RequestPlace {
+export function placeOfRow({ time, seq }: WorkRow): RequestPlace {
   return { time: Number(time), seq: Number(seq) }
 }
 
 /** Rows of `request` with their names and attempts. */
-export async function storedRequests(found: readonly TableRow[], tables: UseTables): Promise<readonly RequestEntry[]> {
+export async function storedRequests(found: readonly WorkRow[], tables: UseTables): Promise<readonly RequestEntry[]> {
   if (found.length === 0) return []
   const attempts = await attemptsOf(found, tables)
   const of = await namesOf([...found, ...attempts], tables.names)
@@ -42,11 +39,11 @@ export async function storedRequests(found: readonly TableRow[], tables: UseTabl
 
 /** A row, with the names for its numbers. */
 class NamedRow implements Row {
-  readonly #row: TableRow
+  readonly #row: WorkRow
   readonly #nameOf: Names
   readonly attempts: readonly Row[]
 
-  constructor(row: TableRow, nameOf: Names, attempts: readonly Row[] = []) {
+  constructor(row: WorkRow, nameOf: Names, attempts: readonly Row[] = []) {
     this.#row = row
     this.#nameOf = nameOf
     this.attempts = attempts
@@ -67,7 +64,7 @@ class NamedRow implements Row {
   }
 }
 
-async function attemptsOf(found: readonly TableRow[], { rows }: UseTables): Promise<readonly TableRow[]> {
+async function attemptsOf(found: readonly WorkRow[], { rows }: UseTables): Promise<readonly WorkRow[]> {
   return await rows(
     sql`SELECT * FROM attempt WHERE seq IN ${listSql(found.map(({ seq }) => Number(seq)))} ORDER BY seq, n`,
   )
@@ -87,7 +84,7 @@ type NameKind = 'label' | 'person' | 'key'
 type Names = (kind: NameKind, number: unknown) => string
 
 /** The names of the numbers in some rows. 0 is no name. */
-async function namesOf(found: readonly TableRow[], names: TableReader): Promise<Names> {
+async function namesOf(found: readonly WorkRow[], names: TableReader): Promise<Names> {
   const numbers = (wanted: NameKind): readonly number[] => {
     const columns = Array.from(nameKinds).flatMap(([column, kind]) => (kind === wanted ? column : []))
     const all = found.flatMap((row) => columns.map((column) => Number(row[column] ?? 0)))
@@ -95,7 +92,7 @@ async function namesOf(found: readonly TableRow[], names: TableReader): Promise<
   }
   const read = async (select: string, wanted: readonly number[], order = ''): Promise<ReadonlyMap<number, string>> => {
     if (wanted.length === 0) return new Map()
-    const rows = await names(sql`${literalSql(select)} IN ${listSql(wanted)} ${literalSql(order)}`)
+    const rows = await names(sql`${statement(select)} IN ${listSql(wanted)} ${statement(order)}`)
     return new Map(rows.map(({ id, name }) => [Number(id), String(name)]))
   }
   const known = {

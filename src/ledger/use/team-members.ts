@@ -1,4 +1,4 @@
-import { sql } from '../sql.ts'
+import { sql } from '../work.ts'
 import type { TableReader } from './stored-requests.ts'
 import type { UseTeam } from './use-question.ts'
 
