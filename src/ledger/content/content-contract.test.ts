@@ -1,11 +1,15 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
 import type { TakenContent } from '../../content/taken-content.ts'
 import { newKey } from '../../people/keys/key-form.ts'
 import { personOf } from '../../people/testing.ts'
+import { openLedger } from '../open-ledger.ts'
 import { postgresClient } from '../postgres/postgres-client.ts'
 import { deleteSomeServerContent } from '../postgres/server-content.ts'
+import { temporaryFolder } from '../testing.ts'
+import { openUseReader } from '../use/read-use.ts'
 import { batchOf, usedRequest } from '../use/testing.ts'
 import type { UseReader } from '../use/use-reader.ts'
 import { deleteSomeContent, rowsPathBeside } from './content-file.ts'
@@ -49,8 +53,7 @@ describe.each(databases)('content in %s', (_kind, make) => {
       {},
     )
     expect(result).toEqual({ lost: 0 })
-    const now = Date.now()
-    const found = async (question: object) => await reader.content({ id: 'r', ...question }, now)
+    const found = async (question: object) => await reader.content({ id: 'r', ...question })
     expect(await found({ time: 5 })).toMatchObject({
       time: 5,
       line: 0,
@@ -64,7 +67,14 @@ describe.each(databases)('content in %s', (_kind, make) => {
     expect(await found({ line: 4 })).toBeUndefined()
     expect(await found({ people: ['id-of-ann'] })).toMatchObject({ time: 5 })
     expect(await found({ people: ["'; DROP TABLE content; --"] })).toBeUndefined()
-    expect(await reader.content({ id: 'other' }, now)).toBeUndefined()
+    expect(await reader.content({ id: 'other' })).toBeUndefined()
+  })
+
+  test('of a person who was forgotten since has no person', async () => {
+    await writer.write([taken(ann)], {})
+    await place.tamper("UPDATE person SET gone = 5, subject = 'forgotten #1' WHERE subject = 'id-of-ann'")
+    expect(await reader.content({ id: 'r' })).not.toHaveProperty('personId')
+    expect(await reader.content({ id: 'r', people: ['id-of-ann'] })).toBeUndefined()
   })
 
   test('is compressed, and without secrets, whichever text is hostile', async () => {
@@ -75,7 +85,7 @@ describe.each(databases)('content in %s', (_kind, make) => {
     const redact = ['\\d{4}(?: \\d{4}){3}']
     const answer = { kind: 'parts', pieces: [own.slice(0, 9), own.slice(9), secret], isCut: false } as const
     expect(await writer.write([taken({}, { question, redact, answer })], { '0 key': secret })).toEqual({ lost: 0 })
-    const kept = await reader.content({ id: 'r' }, Date.now())
+    const kept = await reader.content({ id: 'r' })
     expect(kept?.question).toContain('[removed] [redacted] [removed] lorem')
     expect(kept?.answer).toBe('[removed][redacted]')
     const [row] = await place.query('SELECT bytes FROM content', 'requests.db')
@@ -95,7 +105,7 @@ describe.each(databases)('content in %s', (_kind, make) => {
   test('is not shown when its time is over, and is swept', async () => {
     await writer.write([taken({ id: 'short' }, { keepMs: 0 }), taken()], {})
     const now = Date.now() + 10
-    expect(await reader.content({ id: 'short' }, now)).toBeUndefined()
+    expect(await reader.content({ id: 'short' })).toBeUndefined()
     const store = place.useStore({ now })
     while (await store.sweep());
     expect(await count()).toBe(1)
@@ -123,5 +133,19 @@ describe.each(databases)('content in %s', (_kind, make) => {
       return deleted
     }
     expect([await sweep(), await count(), await sweep()]).toEqual([true, 0, false])
+  })
+})
+
+describe('content in files', () => {
+  test.each(['absent', 'of a version without content'])('is found nowhere while requests.db is %s', async (state) => {
+    const { folder, path, remove } = temporaryFolder()
+    const ledger = await openLedger({ path })
+    if (state !== 'absent') new Database(rowsPathBeside(path)).run('CREATE TABLE request (seq INTEGER)')
+    const reader = await openUseReader(path)
+    expect(await reader.content({ id: 'r' })).toBeUndefined()
+    expect(readdirSync(folder).includes('requests.db')).toBe(state !== 'absent')
+    await reader.close()
+    await ledger.close()
+    remove()
   })
 })

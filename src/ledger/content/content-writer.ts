@@ -24,7 +24,7 @@ export interface ContentWriter {
 export async function openContentWriter(place: LedgerPlace): Promise<ContentWriter> {
   if (place.kind === 'file') {
     const { contentFile } = await import('./content-file.ts')
-    return contentWriter(contentFile({ path: place.path }))
+    return contentWriter(contentFile(place.path))
   }
   const { postgresClient } = await import('../postgres/postgres-client.ts')
   const { serverContent } = await import('../postgres/server-content.ts')

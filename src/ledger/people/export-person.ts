@@ -1,7 +1,7 @@
 import { limitsOfLabel } from '../../observe/record.ts'
 import { shownEntry } from '../audit-chain.ts'
 import { entryOfRow } from '../audit-works.ts'
-import { keptContent } from '../content/content-file.ts'
+import { keptContent } from '../content/content-works.ts'
 import type { PersonDatabase } from '../ledger.ts'
 import { counterNames } from '../use/counters.ts'
 import { attemptColumns, requestColumns } from '../use/row-values.ts'

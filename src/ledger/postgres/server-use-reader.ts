@@ -1,3 +1,4 @@
+import { readContent } from '../content/content-works.ts'
 import { nameOfServer } from '../ledger-place.ts'
 import { counterNames } from '../use/counters.ts'
 import { outcomeReader } from '../use/read-outcomes.ts'
@@ -10,7 +11,7 @@ import { zoneHours } from '../use/zone-hours.ts'
 import { statement } from '../work.ts'
 import { jsonParameter, postgresClient, type Query, type SqlValue } from './postgres-client.ts'
 import { prepareSchema } from './prepare-schema.ts'
-import { readServerContent } from './server-content.ts'
+import { serverSql } from './server-sql.ts'
 
 /** Reads the use in PostgreSQL, by a connection of its own. */
 export async function openServerUseReader(url: string, limits: SearchLimits = {}): Promise<UseReader> {
@@ -63,7 +64,7 @@ export async function openServerUseReader(url: string, limits: SearchLimits = {}
     requests: requestSearch({ ...limits, names: tables, rows: tables, idColumn: 'id COLLATE "C"' }),
     read: (question) => client.perform((query) => answer(query, question)),
     costSince: (filter, since, now) => client.perform((query) => cost(query, filter, { since, now })),
-    content: (question) => client.perform((query) => readServerContent(query, question)),
+    content: (question) => readContent({ names: tables, rows: tables }, question, serverSql),
     isCurrent: () => true,
     close: () => client.close(),
   }

@@ -1,8 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
-import { readFileContent, rowsPathBeside } from '../content/content-file.ts'
-import type { ContentQuestion, KeptContent } from '../content/content-question.ts'
+import { rowsPathBeside } from '../content/content-file.ts'
+import { readContent } from '../content/content-works.ts'
 import { identityOf, performed } from '../open-database.ts'
+import { fileSql } from '../sql-kind.ts'
 import { rowsOnce, statement, type WorkRow } from '../work.ts'
 import { counterNames } from './counters.ts'
 import { outcomeReader } from './read-outcomes.ts'
@@ -22,8 +23,7 @@ export async function openUseReader(path: string, limits: SearchLimits = {}): Pr
   database.run('PRAGMA busy_timeout = 1000')
   const identity = identityOf(path)
   const tables = readTables(database, path, lockMs)
-  const rowsPath = rowsPathBeside(path)
-  const rows = readRowsFile(rowsPath, lockMs)
+  const rows = readRowsFile(rowsPathBeside(path), lockMs)
 
   /** Names of people and keys are few beside sums; they are read when they are asked for. */
   function nameOf(by: UseGroup, teams: readonly UseTeam[]): (id: number) => string {
@@ -71,26 +71,17 @@ export async function openUseReader(path: string, limits: SearchLimits = {}): Pr
     return sum ?? 0
   }
 
-  /** Opened for each question: the file may be replaced or deleted at any time. */
-  function content(question: ContentQuestion, now: number): KeptContent | undefined {
-    if (!existsSync(rowsPath)) return undefined
-    const opened = new Database(rowsPath, { readonly: true, strict: true })
-    try {
-      opened.run('PRAGMA busy_timeout = 1000')
-      const hasContent = opened.query("SELECT 1 FROM sqlite_schema WHERE name = 'content'").get() !== null
-      return hasContent ? readFileContent({ people: database, rows: opened }, question, now) : undefined
-    } finally {
-      opened.close()
-    }
-  }
-
   return {
     async read(question) {
       const team = question.by === 'team' ? await teamColumn(tables, question.teams ?? []) : ''
       return await performed(path, lockMs, () => answer(question, team))
     },
     costSince: (filter, since, now) => performed(path, lockMs, () => cost(filter, since, now)),
-    content: (question, now) => performed(rowsPath, lockMs, () => content(question, now)),
+    async content(question) {
+      // A file of an earlier version has no content.
+      const found = await rows.read(statement("SELECT 1 FROM sqlite_schema WHERE name = 'content'"))
+      return found.length === 0 ? undefined : await readContent({ names: tables, rows: rows.read }, question, fileSql)
+    },
     outcomes: outcomeReader({
       tables,
       bucketColumn: statement,

@@ -13,7 +13,7 @@ export interface UseReader {
   outcomes(question: OutcomeQuestion): Promise<OutcomeAnswer>
   readonly requests: RequestSearch
   /** Content that is kept, and has not expired. */
-  content(question: ContentQuestion, now: number): Promise<KeptContent | undefined>
+  content(question: ContentQuestion): Promise<KeptContent | undefined>
   /** Whether the open database is still the one to be read. */
   isCurrent(): boolean
   close(): void | Promise<void>

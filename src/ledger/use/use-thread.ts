@@ -84,7 +84,7 @@ async function found(
     case 'callers':
       return await requests.callers()
     case 'content':
-      return await kept(question.question, Date.now())
+      return await kept(question.question)
   }
 }
 
