@@ -1,3 +1,4 @@
+import { readBuckets } from './use/time-blob.ts'
 import { sql, statement, type Statement } from './work.ts'
 
 /** What differs between statements for SQLite and PostgreSQL. */
@@ -6,10 +7,21 @@ export interface SqlKind {
   readonly now: () => Statement
   /** Ends a subquery whose rows are deleted: rows that other machines delete are left to them. */
   readonly skipLocked: Statement
+  /** Follows a column of texts that are compared by their bytes, and whose lower case is that of ASCII. */
+  readonly byBytes: Statement
+  /** A table of one column `value` with these values, as one parameter. In PostgreSQL they are texts. */
+  readonly listed: (values: readonly (string | number)[]) => Statement
+  /** A column of buckets, and its value as counts. */
+  readonly buckets: (column: 'first' | 'total') => Statement
+  readonly readBuckets: (value: unknown) => number[]
 }
 
 /** Of SQLite. */
 export const fileSql: SqlKind = {
   now: () => sql`${Date.now()}`,
   skipLocked: statement(''),
+  byBytes: statement(''),
+  listed: (values) => sql`json_each(${JSON.stringify(values)})`,
+  buckets: statement,
+  readBuckets: (value) => (value instanceof Uint8Array ? readBuckets(value) : []),
 }

@@ -52,9 +52,8 @@ export function* deleteContent(now: number, { skipLocked }: SqlKind, bytesMax = 
 
 /** Reads content that has not expired. */
 export async function readContent(
-  { names, rows }: UseTables,
+  { names, rows, kind: { now } }: UseTables,
   { id, time, line, people }: ContentQuestion,
-  { now }: SqlKind,
 ): Promise<KeptContent | undefined> {
   const conditions = [sql`id = ${id}`, sql`expires > ${now()}`]
   if (time !== undefined) conditions.push(sql`time = ${time}`)

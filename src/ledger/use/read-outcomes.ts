@@ -1,21 +1,14 @@
 import { addBuckets } from '../../observe/time-histogram.ts'
-import { sql, statement, type Statement, type WorkRow } from '../work.ts'
+import { sql, statement, type WorkRow } from '../work.ts'
 import type { OutcomeAnswer, OutcomeQuestion } from './outcome-question.ts'
-import { labelTexts, type TableReader } from './stored-requests.ts'
+import { labelTexts, type NameTables } from './stored-requests.ts'
 
-export interface OutcomeReaderOptions {
-  readonly tables: TableReader
-  /** A column of buckets in a statement. */
-  readonly bucketColumn: (name: 'first' | 'total') => Statement
-  readonly readBuckets: (value: unknown) => number[]
-}
-
-/** Reads speed and failures. The statements are those of SQLite and PostgreSQL alike. */
-export function outcomeReader({
-  tables,
-  bucketColumn,
-  readBuckets,
-}: OutcomeReaderOptions): (question: OutcomeQuestion) => Promise<OutcomeAnswer> {
+/** Reads speed and failures. */
+export function outcomeReader(tables: NameTables): (question: OutcomeQuestion) => Promise<OutcomeAnswer> {
+  const {
+    names: read,
+    kind: { buckets, readBuckets },
+  } = tables
   const readRow = (row: WorkRow) => ({
     time: Number(row['time']),
     model: Number(row['model']),
@@ -36,14 +29,14 @@ export function outcomeReader({
     return found
   }
 
-  return async function read({ from, to, unit, by }) {
+  return async function outcomes({ from, to, unit, by }) {
     const time = statement(unit)
-    const stored = await tables(
-      sql`SELECT ${time} AS time, model, provider, ${bucketColumn('first')} AS first, ${bucketColumn('total')} AS total
+    const stored = await read(
+      sql`SELECT ${time} AS time, model, provider, ${buckets('first')} AS first, ${buckets('total')} AS total
           FROM ${statement(`times_${unit}`)} WHERE ${time} BETWEEN ${from} AND ${to}`,
     )
     const rows = stored.map(readRow)
-    const failures = await tables(
+    const failures = await read(
       sql`SELECT ${time} AS time, failure, sum(requests) AS requests, sum(attempts) AS attempts
           FROM ${statement(`failure_${unit}`)} WHERE ${time} BETWEEN ${from} AND ${to}
           GROUP BY 1, 2 ORDER BY 1, 3 DESC, 4 DESC, 2`,

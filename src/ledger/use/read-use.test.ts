@@ -101,6 +101,16 @@ describe.each(databases)('the use of %s', (kind, make) => {
       ])
     })
 
+    test('of hostile names is nothing, and only the case of ASCII letters does not matter', async () => {
+      const hostile = ["'); DROP TABLE label; --", '\0', '\ud800', '%', '$1', '?']
+      for (const more of [{ people: hostile }, { userIds: hostile, userNames: hostile }, { models: hostile }])
+        expect(await read(more)).toEqual([])
+      for (const name of hostile) expect(await read({ team: name, provider: name })).toEqual([])
+      await place.tamper("UPDATE person SET name = 'Änn' WHERE name = 'ann'")
+      const count = async (name: string) => (await read({ userIds: [], userNames: [name] })).length
+      expect([await count('ÄNN'), await count('änn')]).toEqual([1, 0])
+    })
+
     test('beyond the limit of rows is cut, and says so', async () => {
       expect(await reader.read({ ...question, rowsMax: 2 })).toMatchObject({ isCut: true, rows: [{}, {}] })
       expect(await reader.read(question)).toMatchObject({

@@ -1,6 +1,6 @@
 import { joinedSql, listSql, sql, statement, type Statement } from '../work.ts'
 import type { RequestFilter, RequestScope, StoredOutcome } from './request-question.ts'
-import type { TableReader } from './stored-requests.ts'
+import type { NameTables, TableReader } from './stored-requests.ts'
 
 /** The conditions of a search. */
 export interface RequestConditions {
@@ -12,11 +12,7 @@ export interface RequestConditions {
   readonly areFew?: true
 }
 
-export interface ConditionOptions {
-  /** Reads the tables of names. */
-  readonly names: TableReader
-  /** The column `id` in the order of bytes. */
-  readonly idColumn: string
+export interface ConditionOptions extends NameTables {
   /** Whether so few requests match that all of them can be read. */
   readonly areFew: (condition: Statement) => Promise<boolean>
 }
@@ -149,9 +145,8 @@ function minimumParts({
 }
 
 /** A text is the beginning of an id, or in the name of something. @throws {NothingMatches} */
-async function textPart(text: string, { names, idColumn, areFew }: ConditionOptions): Promise<Part> {
-  const id = statement(idColumn)
-  const ids = sql`${id} >= ${text} AND ${id} < ${`${text}\u{10ffff}`}`
+async function textPart(text: string, { names, kind: { byBytes }, areFew }: ConditionOptions): Promise<Part> {
+  const ids = sql`id ${byBytes} >= ${text} AND id ${byBytes} < ${`${text}\u{10ffff}`}`
   const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
   const like = (select: string, column: string): Promise<readonly number[]> =>
     idsOf(

@@ -19,12 +19,7 @@ export interface SearchLimits {
   readonly stepRows?: number
 }
 
-export interface RequestSearchOptions extends UseTables, SearchLimits {
-  /** The column `id` in the order of bytes. */
-  readonly idColumn: string
-}
-
-/** Finds stored requests. The statements are those of SQLite and PostgreSQL alike. */
+/** Finds stored requests. */
 export interface RequestSearch {
   page(question: RequestQuestion): Promise<RequestPage>
   /** The newest request with this id. */
@@ -62,13 +57,8 @@ interface Span {
  * some. Conditions that the index does not have are compared step by step for a limited time: no question takes long,
  * and a page may say that the search has to go on.
  */
-export function requestSearch({
-  names,
-  rows,
-  idColumn,
-  budgetMs = 25,
-  stepRows = 1_000,
-}: RequestSearchOptions): RequestSearch {
+export function requestSearch(tables: UseTables, { budgetMs = 25, stepRows = 1_000 }: SearchLimits): RequestSearch {
+  const { names, rows, kind } = tables
   const areFew = async (condition: Statement): Promise<boolean> => {
     const [row] = await rows(
       sql`SELECT count(*) AS count FROM (SELECT 1 FROM request WHERE ${condition} LIMIT ${fewMax + 1}) AS found`,
@@ -76,7 +66,7 @@ export function requestSearch({
     return Number(row?.['count']) <= fewMax
   }
   const conditionsOf = (scope: RequestScope, filter: RequestQuestion['filter']) =>
-    requestConditions(scope, filter, { names, idColumn, areFew })
+    requestConditions(scope, filter, { names, kind, areFew })
 
   async function select(conditions: readonly Statement[], limit: number): Promise<readonly WorkRow[]> {
     return await rows(sql`SELECT * FROM request WHERE ${joinedSql(conditions, ' AND ')} ${order} LIMIT ${limit}`)
@@ -124,14 +114,17 @@ export function requestSearch({
       const parts: Found[] = []
       for (const index of conditions.indexes) parts.push(await follow(index, conditions, span))
       const { rows: found, end } = merged(parts, rowsMax)
-      return { requests: await storedRequests(found, { names, rows }), ...(end === undefined ? {} : { next: end }) }
+      return {
+        requests: await storedRequests(found, tables),
+        ...(end === undefined ? {} : { next: end }),
+      }
     },
     async find(scope, id) {
       const conditions = await conditionsOf(scope, {})
       if (conditions === undefined) return undefined
       const own = sql`(${joinedSql(conditions.indexes, ' OR ')})`
-      const found = await select([sql`${statement(idColumn)} = ${id}`, own], 1)
-      return (await storedRequests(found, { names, rows }))[0]
+      const found = await select([sql`id ${kind.byBytes} = ${id}`, own], 1)
+      return (await storedRequests(found, tables))[0]
     },
     async callers() {
       // People who were forgotten, or of an earlier version (migrations.ts), do not come back.

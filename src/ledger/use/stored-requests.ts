@@ -1,16 +1,21 @@
 import type { Row } from '../../observe/fields.ts'
 import { attemptFields, requestFields, storedEntry } from '../../observe/record.ts'
 import type { RequestEntry } from '../../observe/request-entry.ts'
+import type { SqlKind } from '../sql-kind.ts'
 import { listSql, sql, statement, type Statement, type WorkRow } from '../work.ts'
 import type { RequestPlace } from './request-question.ts'
 
 /** Reads tables of one database. */
 export type TableReader = (query: Statement) => Promise<readonly WorkRow[]>
 
-/** The tables of the use. */
-export interface UseTables {
-  /** Of names and sums. */
+/** The tables of names and sums. */
+export interface NameTables {
   readonly names: TableReader
+  readonly kind: SqlKind
+}
+
+/** The tables of the use. */
+export interface UseTables extends NameTables {
   /** Of requests and attempts. */
   readonly rows: TableReader
 }
@@ -24,7 +29,7 @@ export function placeOfRow({ time, seq }: WorkRow): RequestPlace {
 export async function storedRequests(found: readonly WorkRow[], tables: UseTables): Promise<readonly RequestEntry[]> {
   if (found.length === 0) return []
   const attempts = await attemptsOf(found, tables)
-  const of = await namesOf([...found, ...attempts], tables.names)
+  const of = await namesOf([...found, ...attempts], tables)
   const trails = Map.groupBy(attempts, ({ seq }) => Number(seq))
   return found.map((row) =>
     storedEntry(
@@ -84,31 +89,46 @@ type NameKind = 'label' | 'person' | 'key'
 type Names = (kind: NameKind, number: unknown) => string
 
 /** The names of the numbers in some rows. 0 is no name. */
-async function namesOf(found: readonly WorkRow[], names: TableReader): Promise<Names> {
+async function namesOf(found: readonly WorkRow[], tables: NameTables): Promise<Names> {
   const numbers = (wanted: NameKind): readonly number[] => {
     const columns = Array.from(nameKinds).flatMap(([column, kind]) => (kind === wanted ? column : []))
     const all = found.flatMap((row) => columns.map((column) => Number(row[column] ?? 0)))
     return [...new Set(all.filter((each) => each !== 0))]
   }
-  const read = async (select: string, wanted: readonly number[], order = ''): Promise<ReadonlyMap<number, string>> => {
-    if (wanted.length === 0) return new Map()
-    const rows = await names(sql`${statement(select)} IN ${listSql(wanted)} ${statement(order)}`)
-    return new Map(rows.map(({ id, name }) => [Number(id), String(name)]))
-  }
   const known = {
-    label: await read('SELECT id, text AS name FROM label WHERE id', numbers('label')),
-    person: await read('SELECT id, name FROM person WHERE id', numbers('person')),
-    // The newest key of a line has the name that is in use.
-    key: await read('SELECT line AS id, name FROM key WHERE line', numbers('key'), 'ORDER BY key.id'),
+    label: await namesOfNumbers(tables, 'label', numbers('label')),
+    person: await namesOfNumbers(tables, 'person', numbers('person')),
+    key: await namesOfNumbers(tables, 'key', numbers('key')),
   }
   return (kind, number) => known[kind].get(Number(number)) ?? (Number(number) === 0 ? '' : `${kind} ${String(number)}`)
 }
 
+const nameQueries: Readonly<Record<NameKind, readonly [select: string, order: string]>> = {
+  label: ['SELECT id, text AS name FROM label WHERE id', ''],
+  person: ['SELECT id, name FROM person WHERE id', ''],
+  // The newest key of a line has the name that is in use.
+  key: ['SELECT line AS id, name FROM key WHERE line', 'ORDER BY key.id'],
+}
+
+/** The names by their numbers, as far as they are known. */
+export async function namesOfNumbers(
+  { names, kind: { listed } }: NameTables,
+  kind: NameKind,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  if (numbers.length === 0) return new Map()
+  const [select, order] = nameQueries[kind]
+  const rows = await names(
+    sql`${statement(select)} IN (SELECT CAST(value AS bigint) FROM ${listed(numbers)}) ${statement(order)}`,
+  )
+  return new Map(rows.map(({ id, name }) => [Number(id), String(name)]))
+}
+
 /** The texts of labels by their numbers. */
-export async function labelTexts(names: TableReader, numbers: readonly number[]): Promise<(number: number) => string> {
+export async function labelTexts(tables: NameTables, numbers: readonly number[]): Promise<(number: number) => string> {
   const of = await namesOf(
     numbers.map((model) => ({ model })),
-    names,
+    tables,
   )
   return (number) => of('label', number)
 }

@@ -46,6 +46,6 @@ function firstTeams(
 }
 
 /** The case of ASCII letters does not matter, as in filters of people. */
-function caseless(name: string): string {
+export function caseless(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

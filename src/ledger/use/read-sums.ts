@@ -1,0 +1,137 @@
+import { joinedSql, numberInRow, sql, statement, textInRow, type Statement, type WorkRow } from '../work.ts'
+import { counterNames, type CounterName } from './counters.ts'
+import { namesOfNumbers, type NameTables, type TableReader } from './stored-requests.ts'
+import { caseless, teamColumn } from './team-members.ts'
+import type { UseFilter, UseGroup, UseRow } from './use-question.ts'
+import type { UseReader } from './use-reader.ts'
+import { zoneHours } from './zone-hours.ts'
+
+/** Hours are kept for 100 days; the sums of longer times are read from days. */
+const hoursReadMs = 99 * 86_400_000
+
+const sums = statement(counterNames.map((name) => `sum(${name}) AS ${name}`).join(', '))
+
+/** Reads the sums of hours and days. */
+export function sumsReader(tables: NameTables): Pick<UseReader, 'read' | 'costSince'> {
+  const { names: read } = tables
+
+  async function zone(): Promise<string> {
+    const [row] = await read(statement("SELECT value FROM meta WHERE name = 'time_zone'"))
+    return (row && textInRow(row, 'value')) ?? 'UTC'
+  }
+
+  return {
+    async read({ from, to, unit, by, teams = [], rowsMax, ...filter }) {
+      const time = statement(unit)
+      const group = by === 'team' ? await teamColumn(read, teams) : (groupColumns[by] ?? by)
+      const conditions = [sql`${time} BETWEEN ${from} AND ${to}`, ...(await conditionsOf(filter, tables))]
+      const found = await read(
+        sql`SELECT ${time} AS time, ${statement(group)} AS name, ${sums} FROM ${statement(`usage_${unit}`)}
+            WHERE ${joinedSql(conditions, ' AND ')} GROUP BY 1, 2 ORDER BY 1, cost DESC, 2 LIMIT ${rowsMax + 1}`,
+      )
+      const rows = found.slice(0, rowsMax)
+      const named = by === 'team' ? (id: number) => teams[id - 1]?.name ?? '' : await namesOf(tables, by, rows)
+      const [written] = await read(statement('SELECT max(time) AS time FROM batch'))
+      const writtenAt = numberInRow(written, 'time')
+      return {
+        rows: rows.map((row) => useRow(row, named)),
+        isCut: found.length > rowsMax,
+        timeZone: await zone(),
+        ...(writtenAt === 0 ? {} : { writtenAt }),
+      }
+    },
+    async costSince(filter, since, now) {
+      const isRecent = now - since < hoursReadMs
+      const first = isRecent ? since : since === 0 ? 0 : zoneHours(await zone()).at(since).day
+      const unit = isRecent ? 'hour' : 'day'
+      const conditions = [sql`${statement(unit)} >= ${first}`, ...(await conditionsOf(filter, tables))]
+      const [row] = await read(
+        sql`SELECT sum(cost) AS sum FROM ${statement(`usage_${unit}`)} WHERE ${joinedSql(conditions, ' AND ')}`,
+      )
+      return numberInRow(row, 'sum')
+    },
+  }
+}
+
+const groupColumns: Readonly<Partial<Record<UseGroup, string>>> = { all: '0', key: 'line' }
+
+async function namesOf(
+  tables: NameTables,
+  by: Exclude<UseGroup, 'team'>,
+  rows: readonly WorkRow[],
+): Promise<(id: number) => string> {
+  if (by === 'all') return () => ''
+  const ids = new Set(rows.map((row) => numberInRow(row, 'name')))
+  const names = await namesOfNumbers(tables, by === 'model' || by === 'provider' ? 'label' : by, [...ids])
+  return (id) => names.get(id) ?? (id === 0 ? '' : `${by} ${id}`)
+}
+
+/** @param row its group is the column `name` */
+function useRow(row: WorkRow, named: (id: number) => string): UseRow {
+  const counters = { ...noCounters }
+  for (const name of counterNames) counters[name] = numberInRow(row, name)
+  return { time: numberInRow(row, 'time'), name: named(numberInRow(row, 'name')), counters }
+}
+
+const noCounters: Readonly<Record<CounterName, number>> = {
+  requests: 0,
+  errors: 0,
+  left_early: 0,
+  attempts: 0,
+  input: 0,
+  cached: 0,
+  write5: 0,
+  write60: 0,
+  output: 0,
+  reasoning: 0,
+  cost: 0,
+  cost_reported: 0,
+  cost_estimated: 0,
+  unpriced: 0,
+  estimated: 0,
+  unsettled: 0,
+}
+
+async function conditionsOf(
+  { line, people, userIds, userNames, team, provider, models }: UseFilter,
+  { names: read, kind: { listed, byBytes } }: NameTables,
+): Promise<readonly Statement[]> {
+  const whose: Statement[] = []
+  const texts = (values: readonly string[]): Statement => sql`(SELECT value FROM ${listed(values)})`
+  if (people !== undefined) whose.push(sql`person IN (SELECT person.id FROM person WHERE subject IN ${texts(people)})`)
+  if (userIds !== undefined || userNames !== undefined) {
+    const ids = texts(userIds ?? [])
+    const names = texts((userNames ?? []).map(caseless))
+    whose.push(sql`person IN (SELECT person.id FROM person
+                   WHERE user_id IN ${ids} OR subject IN ${ids} OR lower(name ${byBytes}) IN ${names})`)
+  }
+  if (team !== undefined) whose.push(isLabel('team', team))
+  const conditions: Statement[] = []
+  if (line !== undefined) conditions.push(sql`line = ${line}`)
+  if (whose.length > 0) conditions.push(sql`(${joinedSql(whose, ' OR ')})`)
+  if (provider !== undefined) conditions.push(isLabel('provider', provider))
+  if (models !== undefined) {
+    const ids = listed(await modelIds(read, models))
+    conditions.push(sql`model IN (SELECT CAST(value AS bigint) FROM ${ids})`)
+  }
+  return conditions
+}
+
+function isLabel(column: 'team' | 'provider', text: string): Statement {
+  return sql`${statement(column)} = (SELECT id FROM label WHERE kind = ${column} AND text = ${text})`
+}
+
+async function modelIds(read: TableReader, models: readonly string[]): Promise<readonly number[]> {
+  const labels = await read(statement("SELECT id, text FROM label WHERE kind = 'model'"))
+  return labels.filter((row) => isModelOf(String(row['text']), models)).map((row) => numberInRow(row, 'id'))
+}
+
+/** Whether a model is among names in lower case, or beginnings of names and `*`. */
+function isModelOf(name: string, models: readonly string[]): boolean {
+  const model = name.toLowerCase()
+  // Of a name as `provider/model`, the model.
+  const own = model.slice(model.indexOf('/') + 1)
+  return [model, own].some((each) =>
+    models.some((given) => (given.endsWith('*') ? each.startsWith(given.slice(0, -1)) : each === given)),
+  )
+}
