@@ -50,8 +50,8 @@ export function* deleteContent(now: number, { skipLocked }: SqlKind, bytesMax = 
   return deleted.length > 0
 }
 
-/** Reads content that has not expired. */
-export async function readContent(
+/** Finds content that has not expired. */
+export async function findContent(
   { names, rows, kind: { now } }: UseTables,
   { id, time, line, people }: ContentQuestion,
 ): Promise<KeptContent | undefined> {

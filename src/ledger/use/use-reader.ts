@@ -1,5 +1,5 @@
 import type { ContentQuestion, KeptContent } from '../content/content-question.ts'
-import { readContent } from '../content/content-works.ts'
+import { findContent } from '../content/content-works.ts'
 import type { OutcomeAnswer, OutcomeQuestion } from './outcome-question.ts'
 import { outcomeReader } from './read-outcomes.ts'
 import { sumsReader } from './read-sums.ts'
@@ -28,6 +28,6 @@ export function readerOf(tables: UseTables, limits: SearchLimits): Omit<UseReade
     ...sumsReader(tables),
     outcomes: outcomeReader(tables),
     requests: requestSearch(tables, limits),
-    content: (question) => readContent(tables, question),
+    content: (question) => findContent(tables, question),
   }
 }
