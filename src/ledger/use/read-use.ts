@@ -4,9 +4,10 @@ import { rowsPathBeside } from '../content/content-file.ts'
 import { identityOf, performed } from '../open-database.ts'
 import { fileSql } from '../sql-kind.ts'
 import { rowsOnce, statement, type WorkRow } from '../work.ts'
+import { readerOf } from './read-tables.ts'
 import type { SearchLimits } from './search-requests.ts'
 import type { TableReader } from './stored-requests.ts'
-import { readerOf, type UseReader } from './use-reader.ts'
+import type { UseReader } from './use-reader.ts'
 
 const lockMs = 1_000
 

@@ -1,6 +1,9 @@
+import { findContent } from '../content/content-works.ts'
 import { joinedSql, numberInRow, sql, statement, textInRow, type Statement, type WorkRow } from '../work.ts'
 import { counterNames, type CounterName } from './counters.ts'
-import { namesOfNumbers, type NameTables, type TableReader } from './stored-requests.ts'
+import { outcomeReader } from './read-outcomes.ts'
+import { requestSearch, type SearchLimits } from './search-requests.ts'
+import { namesOfNumbers, type NameTables, type TableReader, type UseTables } from './stored-requests.ts'
 import { caseless, teamColumn } from './team-members.ts'
 import type { UseFilter, UseGroup, UseRow } from './use-question.ts'
 import type { UseReader } from './use-reader.ts'
@@ -11,8 +14,18 @@ const hoursReadMs = 99 * 86_400_000
 
 const sums = statement(counterNames.map((name) => `sum(${name}) AS ${name}`).join(', '))
 
+/** Reads the tables of a database. */
+export function readerOf(tables: UseTables, limits: SearchLimits): Omit<UseReader, 'isCurrent' | 'close'> {
+  return {
+    ...sumsReader(tables),
+    outcomes: outcomeReader(tables),
+    requests: requestSearch(tables, limits),
+    content: (question) => findContent(tables, question),
+  }
+}
+
 /** Reads the sums of hours and days. */
-export function sumsReader(tables: NameTables): Pick<UseReader, 'read' | 'costSince'> {
+function sumsReader(tables: NameTables): Pick<UseReader, 'read' | 'costSince'> {
   const { names: read } = tables
 
   async function zone(): Promise<string> {
