@@ -60,6 +60,11 @@ export class ActiveConfig {
     return this.#watch.reload()
   }
 
+  /** Loads the last usable text of the file again, since keys in other files have changed. */
+  again(): Promise<unknown> {
+    return this.#watch.again()
+  }
+
   /** Stops following the file. The gateway keeps serving. */
   close(): void {
     this.#watch.close()

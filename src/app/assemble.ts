@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { isRecord } from '../base/json-value.ts'
 import type { Config, ProviderConfig } from '../config/config.ts'
 import { providerTarget } from '../config/file/provider-target.ts'
+import { isKey, readVariable } from '../config/file/resolve-provider.ts'
 import type { Ask } from '../formats/ask.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import { onEnd, type Reply } from '../formats/reply.ts'
@@ -30,6 +31,7 @@ import type { Transport } from '../transport/transport.ts'
 import { upstreamExchange } from '../upstream/exchange.ts'
 import { ModelListError, listModels, modelsStatus } from '../upstream/list-models.ts'
 import { upstreamAt, type Upstream } from '../upstream/upstream.ts'
+import type { KeyFiles } from './key-files.ts'
 import { providerLayers } from './provider-layers.ts'
 import { providerPricing } from './provider-pricing.ts'
 
@@ -50,6 +52,8 @@ export interface Dependencies {
   readonly budgets?: () => Budgets | undefined
   /** Folder of cached model lists; absent: no cache. */
   readonly modelsCache?: string
+  /** Keys of providers in files. Absent: keys do not change. */
+  readonly keys?: Pick<KeyFiles, 'environment' | 'renew'>
   readonly log: Pick<Logger, 'debug' | 'warn'>
 }
 
@@ -108,12 +112,21 @@ export class AssembledProvider {
   }
 
   #upstreamOf(protocol: keyof typeof protocols): Upstream {
-    const { id, brand, baseUrl, apiKey, headers, overrides, timeouts } = this.config
+    const { id, brand, baseUrl, apiKey, headers, overrides, timeouts, keyName } = this.config
+    const { transport, keys } = this.#dependencies
     return upstreamAt({
-      transport: this.#dependencies.transport,
+      transport,
       protocol: speaking(protocols[protocol], this.config),
       endpoint: { id, brand, baseUrl, apiKey, headers, overrides },
       connectMs: timeouts.connectMs,
+      renewedKey:
+        keys === undefined || keyName === undefined
+          ? undefined
+          : async () => {
+              await keys.renew()
+              const key = readVariable(keys.environment, keyName)
+              return key !== undefined && isKey(key) ? key : undefined
+            },
     })
   }
 

@@ -11,7 +11,12 @@ function subject({ failure, isOpen = true }: { readonly failure?: Error; readonl
   let changed: (text: string | undefined, isReporter?: boolean) => Promise<void> = async () => undefined
   const follow: FollowFile = <Value>({ load, apply }: Followed<Value>) => {
     changed = async (text, isReporter = true) => apply(await load(text), isReporter)
-    return { text: Promise.resolve('one'), reload: async () => true, close: () => undefined }
+    return {
+      text: Promise.resolve('one'),
+      reload: async () => true,
+      again: async () => undefined,
+      close: () => undefined,
+    }
   }
   async function record(entry: NewEntry) {
     if (failure !== undefined) throw failure

@@ -30,6 +30,7 @@ async function subject(
     return {
       text: Promise.resolve(JSON.stringify(first)),
       reload: async () => true,
+      again: async () => undefined,
       close: () => undefined,
     }
   }

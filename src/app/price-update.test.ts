@@ -22,7 +22,12 @@ async function subject(texts: Record<string, string | undefined>) {
         await report(error, true)
       }
     })
-    return { text: Promise.resolve(texts[path]), reload: async () => true, close: () => void changes.delete(path) }
+    return {
+      text: Promise.resolve(texts[path]),
+      reload: async () => true,
+      again: async () => undefined,
+      close: () => void changes.delete(path),
+    }
   }
   const book = priceBook(shippedPrices('["openai",{"m":{"input":1,"output":0},"n":{"input":9,"output":0}}]\n'))
   const errors: string[] = []

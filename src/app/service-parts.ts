@@ -1,7 +1,8 @@
 import { defaultLimits } from '../config/defaults.ts'
-import { configOf, refuseDanglingLink } from '../config/file/load-config.ts'
+import { configOf } from '../config/file/load-config.ts'
 import { presetsFile } from '../config/file/parse-presets.ts'
 import { priceFiles } from '../config/file/parse-prices.ts'
+import { refuseDanglingLink } from '../config/file/read-text.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
 import { accessFile } from '../config/home.ts'
 import type { Contribution } from '../extensions/extension.ts'
@@ -24,6 +25,7 @@ import { RunningExtensions } from './extensions/run-extensions.ts'
 import { startExtensions } from './extensions/start-extensions.ts'
 import { budgetsHere, AccessFile, ActiveAccess } from './follow-access.ts'
 import { followPrices } from './follow-prices.ts'
+import { KeyFiles } from './key-files.ts'
 import { listen, readCorsOrigins } from './listen.ts'
 import { programName } from './package.ts'
 import { servePage } from './page/serve-page.ts'
@@ -85,6 +87,12 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
   .add(({ runtime, ledger, log }) => ({
     files: auditedFollow({ follow: runtime.follow, record: ledger.record, audit: ledger.audit, log }),
   }))
+  .add(
+    async ({ environment, runtime: { follow }, log, warn }) => ({
+      keys: await KeyFiles.start({ environment, follow, log, warn }),
+    }),
+    ({ keys }) => keys.close(),
+  )
   .add(({ observer }) => {
     const requests = openRequests()
     observer.trackRunning(requests.running)
@@ -114,11 +122,12 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
     },
     (parts) => parts.priceFiles?.close(),
   )
-  .add(async ({ environment, transport, prices, access, runtime, capacity, log, modelsCache }) => {
+  .add(async ({ environment, keys, transport, prices, access, runtime, capacity, log, modelsCache }) => {
     const presets = presetsFile(environment)
     if (presets !== undefined) await refuseDanglingLink(presets)
     const dependencies: Dependencies = {
       transport,
+      keys,
       prices,
       budgets: () => access.budgets(),
       health: runtime.health,
@@ -130,10 +139,11 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
   })
   .add(
     async ({ given, environment, path, runtime, observer, history, ...parts }) => {
-      const { access, capacity, dependencies, extensions, log, warn } = parts
+      const { access, capacity, dependencies, extensions, keys, log, warn } = parts
       const { port: ownPort, probe, workers } = runtime
       const source = {
         environment,
+        keys,
         ownPort,
         probe,
         warn,
@@ -158,6 +168,7 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
         onReload: (result) => observer.reloaded(result),
         onReplaced: (replaced) => void warnOfUnpriced({ active: replaced, access, log }),
       })
+      keys.onChange(() => active.again())
       return { active }
     },
     ({ active }) => {

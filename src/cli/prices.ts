@@ -38,7 +38,7 @@ async function run({ positionals: [word], flags: given, environment, stdout, std
     import('../app/price-update.ts'),
     import('../app/shipped-prices.ts'),
     import('../config/file/parse-prices.ts'),
-    import('../config/file/load-config.ts'),
+    import('../config/file/read-text.ts'),
   ])
   const previous = parseFetchedPrices(await readConfigText(path), path)?.prices ?? new Map()
   const list = await update.fetchPriceList(given.from)

@@ -1,4 +1,4 @@
-import { fileApplier, requireText, type FileApplier, type FollowFile } from '../config/watch/follow-file.ts'
+import { fileApplier, type FileApplier, type FollowFile } from '../config/watch/follow-file.ts'
 import { FileWatch, type FileContent, type WatchTiming } from '../config/watch/watch-file.ts'
 import { withinMs } from '../service/within.ts'
 import type { Channel } from './channel.ts'
@@ -166,7 +166,8 @@ export function followShared(primary: Pick<Channel<SharedFileHandlers>, 'call' |
       const applier = fileApplier(followed)
       appliers.set(path, applier)
       return {
-        text: primary.call('follow', path).then(requireText),
+        text: primary.call('follow', path).then(applier.begin),
+        again: applier.again,
         reload: () =>
           withinMs(primary.call('reload', path), reloadMs).then(
             (isTaken) => isTaken === true,

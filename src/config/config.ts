@@ -67,9 +67,12 @@ export interface Quirks {
 
 /** A setting without which a provider cannot be used. */
 export interface Lack {
-  /** `unset`: none of the variables is set. `invalid`: the value of the variable does not fit. */
-  readonly code: 'unset' | 'invalid' | 'no_base_url'
-  /** Names of environment variables; none for `no_base_url`. */
+  /**
+   * `unset`: none of the variables is set. `invalid`: the value of the variable does not fit. `missing_file`: the key
+   * file is missing or empty. `invalid_file`: it has no usable key.
+   */
+  readonly code: 'unset' | 'invalid' | 'no_base_url' | 'missing_file' | 'invalid_file'
+  /** Names of environment variables, or the path of a key file; none for `no_base_url`. */
   readonly variables: readonly string[]
 }
 
@@ -89,6 +92,8 @@ export interface ProviderConfig {
   /** Without a trailing slash. Empty for `echo`. */
   readonly baseUrl: string
   readonly apiKey?: string
+  /** The name of the key in the environment: a variable, or a key file (`fileVariable`). Absent: in the entry. */
+  readonly keyName?: string
   /** Additional request headers, with variables resolved. */
   readonly headers: Readonly<Record<string, string>>
   /** `'*'`: the provider's own list. */

@@ -16,6 +16,7 @@ describe('findHome', () => {
       folder,
       providers: `${folder}/providers.json`,
       modelsCache: `${folder}/cache/models`,
+      keysEnv: `${folder}/keys.env`,
       prices: `${folder}/prices.json`,
       fetchedPrices: `${folder}/prices.fetched.json`,
       presets: `${folder}/presets.json`,

@@ -7,6 +7,8 @@ export interface Home {
   readonly folder: string
   /** `providers.json` */
   readonly providers: string
+  /** `keys.env`: keys of providers, by the names of variables. */
+  readonly keysEnv: string
   /** `prices.json` */
   readonly prices: string
   /** `prices.fetched.json`: the list that `svc prices update` fetched. */
@@ -31,6 +33,7 @@ export function findHome(environment: Environment): Home {
   return {
     folder,
     providers: join(folder, 'providers.json'),
+    keysEnv: join(folder, 'keys.env'),
     prices: join(folder, 'prices.json'),
     fetchedPrices: join(folder, 'prices.fetched.json'),
     presets: join(folder, 'presets.json'),

@@ -167,11 +167,13 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
   return async function askUpstream(request: Ask, call: Call): Promise<Reply> {
     const { current } = profile
     const place = base.endpoint
+    const key = upstream.key()
     try {
       return await send(request, call, targetOf(current))
     } catch (error) {
       if (lacksApi(error)) await findBase(upstream, call.signal)
-      if (place !== base.endpoint && !call.signal.aborted) {
+      if (isKeyRefused(error)) await upstream.renew()
+      if ((place !== base.endpoint || key !== upstream.key()) && !call.signal.aborted) {
         call.changes?.restart()
         return askUpstream(request, call)
       }
@@ -185,6 +187,10 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
       )
     }
   }
+}
+
+function isKeyRefused(error: unknown): boolean {
+  return error instanceof UpstreamFailure && error.failure === 'credential' && error.status === 401
 }
 
 /** Whether the answer may be one of a web server that has its API elsewhere: no such path, or a page. */

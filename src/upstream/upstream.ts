@@ -17,6 +17,10 @@ export interface Upstream extends UpstreamOptions {
    * @throws {UpstreamFailure} `credential` when the protocol throws, or takes longer than `connectMs`
    */
   readonly sign: (request: UnsignedRequest, signal: UpstreamSignal) => Signed | Promise<Signed>
+  /** The key that requests are signed with now. */
+  readonly key: () => string | undefined
+  /** Asks for the key again, after it was refused. */
+  readonly renew: () => Promise<void>
   /** The seal for data that only a model of this upstream can read. */
   readonly sealOf: (model: string) => OpaqueSeal
 }
@@ -27,6 +31,8 @@ export interface UpstreamOptions {
   readonly endpoint: Endpoint
   /** Time limit for a connection, and for signing a request. */
   readonly connectMs: number
+  /** Reads the key again. Absent: it does not change. */
+  readonly renewedKey?: (() => Promise<string | undefined>) | undefined
 }
 
 /** The headers of a signed request. */
@@ -38,8 +44,9 @@ export interface Signed {
 
 /** An upstream whose requests have one signer, so that they share its tokens. */
 export function upstreamAt(options: UpstreamOptions): Upstream {
-  const { protocol, endpoint, connectMs } = options
-  const sign = protocol.sign(endpoint)
+  const { protocol, connectMs, renewedKey } = options
+  let { endpoint } = options
+  let sign = protocol.sign(endpoint)
   let last: { readonly headers: RequestHeaders; readonly signed: Signed } | undefined
 
   /** Signers return the same object while their headers are the same. */
@@ -61,6 +68,13 @@ export function upstreamAt(options: UpstreamOptions): Upstream {
     ...options,
     base: new ApiBase(endpoint, protocol),
     sealOf: originSeal(endpoint),
+    key: () => endpoint.apiKey,
+    async renew() {
+      const apiKey = await renewedKey?.()
+      if (apiKey === undefined || apiKey === endpoint.apiKey) return
+      endpoint = { ...endpoint, apiKey }
+      sign = protocol.sign(endpoint)
+    },
     sign(request, signal) {
       try {
         const headers = sign(request)

@@ -66,6 +66,10 @@ export function describeLacks(lacks: readonly ProviderLack[]): string {
           return say.providers.invalidValue(names)
         case 'no_base_url':
           return say.providers.noBaseUrl
+        case 'missing_file':
+          return say.providers.keyFileMissing(names)
+        case 'invalid_file':
+          return say.providers.keyFileUnusable(names)
       }
     })
     .join(', ')

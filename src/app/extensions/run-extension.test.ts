@@ -201,7 +201,12 @@ describe('an extension', () => {
           await report(error, true)
         }
       }
-      return { text: Promise.resolve('{"word":"hi"}'), reload: async () => true, close: () => undefined }
+      return {
+        text: Promise.resolve('{"word":"hi"}'),
+        reload: async () => true,
+        again: async () => undefined,
+        close: () => undefined,
+      }
     }
     const slow: Extension = {
       name: 'greeter',
@@ -225,7 +230,12 @@ describe('an extension', () => {
         await report(new ConfigError([{ file: path, field: '', found: 'a folder', allowed: 'a file' }]), true)
       }
       changing = Bun.sleep(1).then(write)
-      return { text: Promise.resolve(undefined), reload: async () => true, close: () => undefined }
+      return {
+        text: Promise.resolve(undefined),
+        reload: async () => true,
+        again: async () => undefined,
+        close: () => undefined,
+      }
     }
     const slow: Extension = {
       name: 'greeter',

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { accessEditor } from '../../config/edit/access-editor.ts'
 import { presetFile } from '../../config/edit/preset-file.ts'
+import type { ProviderKeys } from '../../config/file/key-texts.ts'
 import { presetsFile } from '../../config/file/parse-presets.ts'
 import type { Environment } from '../../config/file/resolve-provider.ts'
 import type { OpenRequests } from '../../http/entrance/admission.ts'
@@ -45,6 +46,8 @@ export interface PageNeeds {
   /** Path of providers.json, which need not exist. */
   readonly path: string
   readonly environment: Environment
+  /** Keys of providers, with the variables. */
+  readonly keys: ProviderKeys
   readonly active: ActiveConfig
   readonly dependencies: Dependencies
   readonly observer: Observer
@@ -162,7 +165,7 @@ function configurationRoutes(needs: PageNeeds, { isOwner, mayEdit }: Rights): re
   const recording = { record: needs.ledger.record, now: Date.now, log }
   const admin = providerAdmin({
     file,
-    environment,
+    environment: needs.keys.environment,
     dependencies,
     notice,
     program: programName(environment),

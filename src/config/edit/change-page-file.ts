@@ -5,7 +5,7 @@ import { WireError } from '../../formats/error.ts'
 import { LedgerUnavailable, type AuditMark, type Ledger } from '../../ledger/ledger.ts'
 import type { Logger } from '../../observe/log.ts'
 import { ConfigError, formatFault } from '../config.ts'
-import { readConfigText } from '../file/load-config.ts'
+import { readConfigText } from '../file/read-text.ts'
 import { fingerprint } from '../watch/fingerprint.ts'
 import { ConfigChangedError, writeConfig } from './write-config.ts'
 

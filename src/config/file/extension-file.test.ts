@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { ConfigError } from '../config.ts'
 import { exposureOf, parseExtensionFile, type ExtensionFile } from './extension-file.ts'
-import { readConfigText } from './load-config.ts'
+import { readConfigText } from './read-text.ts'
 
 let folder = ''
 beforeAll(async () => {

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { HomeError } from '../../base/user-home.ts'
 import { ConfigError } from '../config.ts'
 import { fingerprint } from '../watch/fingerprint.ts'
-import { loadConfig, readConfigText, type LoadOptions } from './load-config.ts'
+import { loadConfig, type LoadOptions } from './load-config.ts'
 import { configBytesMax } from './parse-config.ts'
+import { readConfigText } from './read-text.ts'
 
 let folder = ''
 beforeAll(async () => {

@@ -12,8 +12,8 @@ import {
   type ValueShape,
 } from '../../shapes/shape.ts'
 import { findHome } from '../home.ts'
-import { readConfigText } from './load-config.ts'
 import { readFileBy, schemaAddress } from './read-file.ts'
+import { readConfigText } from './read-text.ts'
 import type { Environment } from './resolve-provider.ts'
 import { modelName } from './rules.ts'
 

@@ -31,6 +31,7 @@ import {
   headerNamePattern,
   headerValueRule,
   idRule,
+  keyFileRule,
   modalities,
   modelName,
   modelNameRule,
@@ -191,6 +192,14 @@ function refuseSameNames(models: readonly ShapeNode[], faults: Faults): void {
 
 const milliseconds = integerShape(1, durationMsMax)
 
+const apiKeyShape = eitherShape(
+  {
+    string: secretShape(textShape(apiKeyRule)),
+    object: objectShape({ file: textShape(keyFileRule) }, { required: ['file'], hints: { path: 'file', env: 'file' } }),
+  },
+  secretShape(textShape(apiKeyRule)),
+)
+
 /** An item of `providers`, not yet completed from the catalogue and the environment. */
 export const providerShape = objectShape(
   {
@@ -199,7 +208,7 @@ export const providerShape = objectShape(
     enabled: flagShape,
     protocol: wordShape(protocols),
     base_url: baseUrlShape,
-    api_key: secretShape(textShape(apiKeyRule)),
+    api_key: apiKeyShape,
     headers: headersShape,
     models: modelsShape,
     timeouts: objectShape(

@@ -13,7 +13,9 @@ import { apiKeyRule, baseUrlRule, headerValueRule, trimUrl, variablePattern } fr
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** A value with `$NAME` resolved, or the setting that is missing. */
-type Resolved = { readonly value: string; readonly lack?: never } | { readonly value?: never; readonly lack: Lack }
+type Resolved =
+  | { readonly value: string; readonly name?: string; readonly lack?: never }
+  | { readonly value?: never; readonly name?: string; readonly lack: Lack }
 
 /** The brand of an entry: that of its `brand`, else of its id. */
 export function brandOf(entry: Pick<ParsedProvider, 'id' | 'brand'>): Brand | undefined {
@@ -61,7 +63,8 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
   }
 
   const baseUrl = protocol === 'echo' ? '' : (settle(resolveBaseUrl(entry, brand, environment)) ?? '')
-  const apiKey = protocol === 'echo' ? undefined : settle(resolveKey(entry, brand, baseUrl, environment))
+  const key = protocol === 'echo' ? undefined : resolveKey(entry, brand, baseUrl, environment)
+  settle(key)
   const headers = settleHeaders()
   const host = brand ?? brandAt(baseUrl)
   const enabled = entry.enabled ?? true
@@ -73,7 +76,7 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     ...(lacks.size === 0 || !enabled ? {} : { unavailable: [...lacks.keys()].join(', ') }),
     protocol,
     baseUrl,
-    ...(apiKey === undefined ? {} : { apiKey }),
+    ...keyFacts(key),
     headers,
     models: resolveModels(entry, brand, protocol),
     timeouts: resolveTimeouts(entry),
@@ -83,6 +86,12 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     quirks: resolveQuirks(entry, host, baseUrl, protocol),
     profile: ownedProfile(entry),
   }
+}
+
+function keyFacts(key: Resolved | undefined): Pick<ProviderConfig, 'apiKey' | 'keyName'> {
+  if (key === undefined) return {}
+  const { value, name } = key
+  return { ...(value === undefined ? {} : { apiKey: value }), ...(name === undefined ? {} : { keyName: name }) }
 }
 
 function resolveTimeouts({ timeouts }: ParsedProvider): ProviderConfig['timeouts'] {
@@ -109,6 +118,10 @@ function inWords({ code, variables }: Lack): string {
       return `${names} has an invalid value`
     case 'no_base_url':
       return 'base_url is missing'
+    case 'missing_file':
+      return `the key file ${names} is missing or empty`
+    case 'invalid_file':
+      return `the key file ${names} has no usable key`
   }
 }
 
@@ -131,14 +144,50 @@ function resolveQuirks(
   return { ...quirks, formats, isFree }
 }
 
+const fileMark = 'file:'
+
+/** The name of a key file's text in the environment. No variable has such a name. */
+export function fileVariable(path: string): string {
+  return `${fileMark}${path}`
+}
+
+/** The file of a provider's key; `undefined`: it has none. */
+export function keyFileOf({ keyName = '' }: Pick<ProviderConfig, 'keyName'>): string | undefined {
+  return keyName.startsWith(fileMark) ? keyName.slice(fileMark.length) : undefined
+}
+
+/** Whether the text of a key file is a key. */
+export function isKey(text: string): boolean {
+  const key = text.trim()
+  return key.length <= apiKeyRule.lengthMax && apiKeyRule.pattern.test(key) && !variablePattern.test(key)
+}
+
+/** The path of a key file. A name is of systemd's credentials. `undefined` without their folder. */
+function keyPath(file: string, environment: Environment): string | undefined {
+  if (file.startsWith('/')) return file
+  const folder = readVariable(environment, credentialsFolder)
+  return folder === undefined ? undefined : `${folder}/${file}`
+}
+
+const credentialsFolder = 'CREDENTIALS_DIRECTORY'
+
+function resolveKeyFile(file: string, environment: Environment): Resolved {
+  const path = keyPath(file, environment)
+  if (path === undefined) return { lack: { code: 'unset', variables: [credentialsFolder] } }
+  const name = fileVariable(path)
+  const value = readVariable(environment, name)
+  if (value === undefined) return { name, lack: { code: 'missing_file', variables: [path] } }
+  return isKey(value) ? { name, value } : { name, lack: { code: 'invalid_file', variables: [path] } }
+}
+
 function resolveText(text: string, environment: Environment, pattern: RegExp): Resolved {
   const name = variablePattern.exec(text)?.[1]
   if (name === undefined) return { value: text }
   const value = readVariable(environment, name)
-  if (value === undefined) return { lack: { code: 'unset', variables: [name] } }
+  if (value === undefined) return { name, lack: { code: 'unset', variables: [name] } }
   // `$NAME` in a variable's value is not resolved again, so it must not pass for a value.
   const isUsable = pattern.test(value) && !variablePattern.test(value)
-  return isUsable ? { value } : { lack: { code: 'invalid', variables: [name] } }
+  return isUsable ? { name, value } : { name, lack: { code: 'invalid', variables: [name] } }
 }
 
 function resolveBaseUrl(entry: ParsedProvider, brand: Brand | undefined, environment: Environment): Resolved {
@@ -157,6 +206,7 @@ function resolveKey(
   baseUrl: string,
   environment: Environment,
 ): Resolved | undefined {
+  if (typeof entry.apiKey === 'object') return resolveKeyFile(entry.apiKey.file, environment)
   if (entry.apiKey !== undefined) return resolveText(entry.apiKey, environment, apiKeyRule.pattern)
   // A brand's key is sent to the brand's own host only.
   if (brand === undefined || brand.keys.length === 0 || !isSameOrigin(baseUrl, brand.baseUrl)) return undefined

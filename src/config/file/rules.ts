@@ -64,6 +64,13 @@ export const apiKeyRule: TextRule = {
   lengthMax: 8192,
 }
 
+/** A file with one key. */
+export const keyFileRule: TextRule = {
+  allowed: 'an absolute path, or a name in the folder of systemd credentials',
+  pattern: /^(?:\/[^\u0000-\u001f\u007f]+|(?!\.{1,2}$)[^/\u0000-\u001f\u007f]+)$/,
+  lengthMax: 4096,
+}
+
 /** A header's name (RFC 9110 section 5.1). */
 export const headerNamePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
 

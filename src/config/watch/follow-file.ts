@@ -30,6 +30,8 @@ export interface FollowedFile {
    * @returns whether no process of the service uses another content any more
    */
   reload(): Promise<boolean>
+  /** Applies the last usable content once more, in this process alone: something that its parsing reads has changed. */
+  again(): Promise<unknown>
   /** Stops following: nothing is applied or reported any more. */
   close(): void
 }
@@ -50,7 +52,8 @@ export function followHere(timing?: WatchTiming): FollowFile {
       timing,
     )
     return {
-      text: watch.look().then(requireText),
+      text: watch.look().then(applier.begin),
+      again: applier.again,
       reload: async () => (await watch.reload()) && isApplied,
       close() {
         applier.close()
@@ -62,6 +65,10 @@ export function followHere(timing?: WatchTiming): FollowFile {
 
 /** Applies contents of a followed file, each completely or not at all. */
 export interface FileApplier {
+  /** Takes the first content, which is applied by the caller. @returns its text @throws {ConfigError} */
+  begin(content: FileContent): string | undefined
+  /** Applies the last content that could be used. */
+  again(): Promise<unknown>
   /** @returns whether the content was applied; `undefined` once closed */
   apply(content: FileContent, isReporter: boolean): Promise<boolean | undefined>
   close(): void
@@ -71,12 +78,14 @@ export interface FileApplier {
 export function fileApplier<Value>({ load, apply, report }: Followed<Value>): FileApplier {
   let isClosed = false
   let queue: Promise<unknown> = Promise.resolve()
+  let last: FileContent | undefined
 
   async function applyNow(content: FileContent, isReporter: boolean): Promise<boolean | undefined> {
     try {
       const value = await load(requireText(content))
       if (isClosed) return undefined
       await apply(value, isReporter)
+      last = content
       return true
     } catch (error) {
       if (isClosed) return undefined
@@ -85,12 +94,19 @@ export function fileApplier<Value>({ load, apply, report }: Followed<Value>): Fi
     }
   }
 
+  function inTurn(work: () => Promise<boolean | undefined>): Promise<boolean | undefined> {
+    const done = queue.then(work)
+    queue = done.catch(() => undefined)
+    return done
+  }
+
   return {
-    apply(content, isReporter) {
-      const applied = queue.then(() => applyNow(content, isReporter))
-      queue = applied.catch(() => undefined)
-      return applied
+    begin(content) {
+      last = content
+      return requireText(content)
     },
+    again: () => inTurn(async () => (last === undefined ? undefined : applyNow(last, false))),
+    apply: (content, isReporter) => inTurn(() => applyNow(content, isReporter)),
     close() {
       isClosed = true
     },

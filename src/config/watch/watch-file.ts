@@ -1,7 +1,7 @@
 import { watch, type FSWatcher } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { ConfigError, type ConfigFault } from '../config.ts'
-import { readConfigText } from '../file/load-config.ts'
+import { readConfigText } from '../file/read-text.ts'
 
 /** Times of a watch, in milliseconds. */
 export interface WatchTiming {

@@ -227,9 +227,9 @@ export interface ProvidersAnswer {
 
 /** A setting without which a provider cannot be used, as in the configuration. */
 export interface ProviderLack {
-  /** `unset`: none of the variables is set. `invalid`: the value of the variable does not fit. */
-  readonly code: 'unset' | 'invalid' | 'no_base_url'
-  /** Names of environment variables. */
+  /** As in the configuration (`Lack`). */
+  readonly code: 'unset' | 'invalid' | 'no_base_url' | 'missing_file' | 'invalid_file'
+  /** Names of environment variables, or the path of a key file. */
   readonly variables: readonly string[]
 }
 

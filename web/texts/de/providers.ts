@@ -112,6 +112,8 @@ export const providers: Texts['providers'] = {
     'ihn nicht im Verlauf der Shell. Die Datei gilt sofort, ohne Neustart.',
   noAnswer: (time) => `Keine Liste der Modelle: keine Antwort nach ${time}`,
   noBaseUrl: 'die Basis-URL fehlt',
+  keyFileMissing: (file) => `die Schlüsseldatei ${file} fehlt oder ist leer`,
+  keyFileUnusable: (file) => `die Schlüsseldatei ${file} enthält keinen brauchbaren Schlüssel`,
   noFile: 'Es gibt keine Datei, die geändert werden könnte',
   noFileHint:
     'Die Reihenfolge lässt sich hier nicht ändern, weil es keine Datei dafür gibt. Dieser Befehl schreibt eine mit ' +

@@ -1,0 +1,128 @@
+import { keysEnvFile, KeyTexts, parseKeysEnv, readKeyText, type ProviderKeys } from '../config/file/key-texts.ts'
+import { isReadableByAll } from '../config/file/load-config.ts'
+import { isKey, type Environment } from '../config/file/resolve-provider.ts'
+import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
+import type { Logger } from '../observe/log.ts'
+
+export interface KeyFilesOptions {
+  readonly environment: Environment
+  readonly follow: FollowFile
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  /** Receives warnings about files, one line each. */
+  readonly warn: (message: string) => void
+}
+
+/** A refused key has its file read again, at most once in this time. */
+const renewMs = 1_000
+
+/**
+ * The keys of providers in files, which are followed: `keys.env`, and the files that `api_key` names. A key is kept
+ * until its file has another one, also when the file is gone.
+ */
+export class KeyFiles implements ProviderKeys {
+  readonly #options: KeyFilesOptions
+  readonly #texts: KeyTexts
+  readonly #files = new Map<string, FollowedFile>()
+  #changed: () => Promise<unknown> = async () => undefined
+  #renewing: Promise<unknown> = Promise.resolve()
+  #renewedAt = -renewMs
+
+  private constructor(options: KeyFilesOptions) {
+    this.#options = options
+    this.#texts = new KeyTexts(options.environment)
+  }
+
+  /** Reads keys.env, and follows it. @throws {ConfigError} if it has faults */
+  static async start(options: KeyFilesOptions): Promise<KeyFiles> {
+    const keys = new KeyFiles(options)
+    const path = keysEnvFile(options.environment)
+    if (path !== undefined) await keys.#followVariables(path)
+    return keys
+  }
+
+  get environment(): Environment {
+    return this.#texts.environment
+  }
+
+  /** Calls `changed` after each change of a key. */
+  onChange(changed: () => Promise<unknown>): void {
+    this.#changed = changed
+  }
+
+  async read(paths: readonly string[]): Promise<void> {
+    await Promise.all(paths.filter((path) => !this.#files.has(path)).map((path) => this.#followKey(path)))
+  }
+
+  /** Reads all files again, at most once a second. Resolves when changed keys are in use. */
+  async renew(): Promise<void> {
+    const now = performance.now()
+    if (now - this.#renewedAt >= renewMs) {
+      this.#renewedAt = now
+      this.#renewing = Promise.all(Array.from(this.#files.values(), (file) => file.reload()))
+    }
+    await this.#renewing
+  }
+
+  close(): void {
+    for (const file of this.#files.values()) file.close()
+  }
+
+  async #followVariables(path: string): Promise<void> {
+    const { follow, log, warn } = this.#options
+    let last: string | undefined
+    const file = follow({
+      path,
+      load: async (text) => ({ text, variables: parseKeysEnv(text, path) }),
+      apply: async ({ text, variables }, isReporter) => {
+        if (text === last) return
+        if (text === undefined) return this.#gone(path, isReporter)
+        last = text
+        this.#texts.setVariables(variables)
+        await this.#use(path, isReporter)
+      },
+      report(error, isReporter) {
+        if (isReporter) log.error('keys.env was not read; its former keys stay in use', { reason: reasonOf(error) })
+      },
+    })
+    this.#files.set(path, file)
+    last = await file.text
+    this.#texts.setVariables(parseKeysEnv(last, path))
+    if (last !== undefined && (await isReadableByAll(path)))
+      warn(`${path} has keys, and every user of this machine can read it: run chmod 600 ${path}`)
+  }
+
+  async #followKey(path: string): Promise<void> {
+    const { follow, log } = this.#options
+    const file = follow({
+      path,
+      load: async (text) => text,
+      apply: async (text, isReporter) => {
+        if (text === undefined) return this.#gone(path, isReporter)
+        if (!isKey(text)) {
+          if (isReporter) log.warn('a key file has no usable key; the former one stays in use', { file: path })
+          return
+        }
+        if (this.#texts.setFile(path, text)) await this.#use(path, isReporter)
+      },
+      report(error, isReporter) {
+        if (isReporter)
+          log.warn('a key file cannot be read; its former key stays in use', { file: path, reason: reasonOf(error) })
+      },
+    })
+    this.#files.set(path, file)
+    this.#texts.setFile(path, await readKeyText(file.text))
+  }
+
+  #gone(path: string, isReporter: boolean): void {
+    if (isReporter) this.#options.log.warn('a key file is gone; its former keys stay in use', { file: path })
+  }
+
+  async #use(path: string, isReporter: boolean): Promise<void> {
+    await this.#changed()
+    if (isReporter) this.#options.log.info('keys were read again', { file: path })
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,183 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chat, question, trailOf } from './client.ts'
+import { faultUpstream } from './fakes/fault-upstream.ts'
+import { good } from './fakes/good.ts'
+import { reply } from './fakes/replies.ts'
+import { provider, runSvcWith, startService, type ServiceUnderTest } from './harness.ts'
+
+/** An upstream that takes one key; others get 401 with the body of OpenAI's API. */
+const valid = { key: 'key-1' }
+const answersWell = good({ name: 'locked' })
+const locked = faultUpstream(async (exchange) => {
+  if (exchange.hit.headers.get('authorization') === `Bearer ${valid.key}`) return await answersWell(exchange)
+  const error = { message: 'Incorrect API key provided.', type: 'invalid_request_error', code: 'invalid_api_key' }
+  return await exchange.write(reply(401, JSON.stringify({ error })))
+})
+const spare = faultUpstream(good({ name: 'spare' }))
+
+const folders: string[] = []
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true })
+})
+
+async function folder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'svc-keys-'))
+  folders.push(made)
+  return made
+}
+
+/** Replaces a folder of secrets as Kubernetes does: `..data` is a link, which one rename replaces. */
+async function mountSecret(at: string, files: Readonly<Record<string, string>>): Promise<void> {
+  const version = `..${crypto.randomUUID()}`
+  await mkdir(join(at, version))
+  for (const [name, text] of Object.entries(files)) await writeFile(join(at, version, name), text)
+  await symlink(version, join(at, '..data_tmp'))
+  await rename(join(at, '..data_tmp'), join(at, '..data'))
+  for (const name of Object.keys(files)) await symlink(join('..data', name), join(at, name)).catch(() => undefined)
+}
+
+/** The provider that answers, and the classes of failure before it. */
+async function asked({ url }: ServiceUnderTest): Promise<readonly (string | undefined)[]> {
+  return trailOf(await chat(url, question())).map(({ name, class: failure }) =>
+    failure === undefined ? name : failure,
+  )
+}
+
+async function until(service: ServiceUnderTest, id: string): Promise<number> {
+  const began = performance.now()
+  for (;;) {
+    if ((await asked(service)).at(-1) === id) return performance.now() - began
+    if (performance.now() - began > 5_000) throw new Error(`${id} does not answer:\n${service.output}`)
+    await Bun.sleep(10)
+  }
+}
+
+const both = (key: unknown) => ({
+  providers: [provider('locked', locked.url, ['m'], { api_key: key }), provider('spare', spare.url)],
+})
+
+describe.each([
+  ['one process', []],
+  ['two workers', ['--workers', '2']],
+])('keys in files, %s', (_, flags) => {
+  test('keys.env gives a key to a running service, and another one later', async () => {
+    valid.key = 'key-1'
+    await using service = await startService(both('$LOCKED_KEY'), { flags })
+    expect(await asked(service)).toEqual(['spare'])
+    await service.write('keys.env', { text: '# of this machine\nexport LOCKED_KEY="key-1"\n', mode: 0o600 })
+    expect(await until(service, 'locked')).toBeLessThan(2_500)
+    valid.key = 'key-2'
+    await service.write('keys.env', { text: 'LOCKED_KEY=key-2\n', mode: 0o600 })
+    await until(service, 'locked')
+    expect(service.output).not.toContain('key-2')
+  }, 30_000)
+
+  test('a key file is followed through the links of Kubernetes', async () => {
+    valid.key = 'key-1'
+    const secrets = await folder()
+    await mountSecret(secrets, { groq: 'key-1\n' })
+    await using service = await startService(both({ file: join(secrets, 'groq') }), { flags })
+    expect(await asked(service)).toEqual(['locked'])
+    valid.key = 'key-2'
+    await mountSecret(secrets, { groq: 'key-2\n' })
+    await until(service, 'locked')
+  }, 30_000)
+})
+
+test('the variables of the process come before keys.env', async () => {
+  valid.key = 'key-1'
+  await using service = await startService(both('$LOCKED_KEY'), {
+    environment: { LOCKED_KEY: 'key-1' },
+    files: { 'keys.env': { text: 'LOCKED_KEY=other\n', mode: 0o600 } },
+  })
+  expect(await asked(service)).toEqual(['locked'])
+})
+
+test('a refused key is read again at once, and the attempt repeated', async () => {
+  valid.key = 'key-1'
+  const path = join(await folder(), 'groq')
+  await writeFile(path, 'key-1')
+  await using service = await startService(both({ file: path }))
+  expect(await asked(service)).toEqual(['locked'])
+  valid.key = 'key-2'
+  await writeFile(path, 'key-2')
+  // Sooner than a watch that waits for the end of the writing.
+  expect(await asked(service)).toEqual(['locked'])
+})
+
+test('20 changes of a key under load lose no request', async () => {
+  valid.key = 'key-0'
+  const path = join(await folder(), 'groq')
+  await writeFile(path, 'key-0')
+  const accepted = new Set(['key-0'])
+  const changing = faultUpstream(async (exchange) => {
+    const key = exchange.hit.headers.get('authorization')?.slice('Bearer '.length) ?? ''
+    if (accepted.has(key)) return await answersWell(exchange)
+    return await exchange.write(reply(401, '{"error":{"message":"Incorrect API key provided."}}'))
+  })
+  await using service = await startService({
+    providers: [provider('locked', changing.url, ['m'], { api_key: { file: path } })],
+  })
+  let isOver = false
+  const statuses: number[] = []
+  const load = Array.from({ length: 4 }, async () => {
+    while (!isOver) statuses.push((await chat(service.url, question())).status)
+  })
+  for (let round = 1; round <= 20; round++) {
+    // Providers accept the old key for a while.
+    accepted.add(`key-${round}`)
+    await writeFile(`${path}.new`, `key-${round}`)
+    await rename(`${path}.new`, path)
+    await Bun.sleep(120)
+    accepted.delete(`key-${round - 1}`)
+  }
+  isOver = true
+  await Promise.all(load)
+  expect(statuses.filter((status) => status !== 200)).toEqual([])
+  expect(statuses.length).toBeGreaterThan(100)
+  expect([...accepted]).toEqual(['key-20'])
+}, 30_000)
+
+test('an emptied, unreadable or removed file leaves the key as it was', async () => {
+  valid.key = 'key-1'
+  const path = join(await folder(), 'groq')
+  await writeFile(path, 'key-1')
+  await using service = await startService(both({ file: path }))
+  expect(await asked(service)).toEqual(['locked'])
+  for (const change of [() => writeFile(path, ''), () => writeFile(path, 'two\nlines'), () => rm(path)]) {
+    await change()
+    await Bun.sleep(200)
+    expect(await asked(service)).toEqual(['locked'])
+  }
+  expect(service.output).toContain('a key file is gone; its former keys stay in use')
+}, 20_000)
+
+test('a fault of keys.env names its line, and no value', async () => {
+  await using service = await startService(both('$LOCKED_KEY'))
+  await service.write('keys.env', { text: 'LOCKED_KEY=hidden-1\nhidden-2\nLOCKED_KEY=hidden-3\n', mode: 0o600 })
+  for (let round = 0; round < 300 && !service.output.includes('keys.env:2'); round++) await Bun.sleep(10)
+  expect(service.output).toContain('keys.env:2:1: found a line without NAME=')
+  expect(service.output).toContain('keys.env:3:1: LOCKED_KEY: found a duplicate name')
+  expect(service.output).not.toContain('hidden')
+})
+
+test('commands read keys from files, and name a file without a key', async () => {
+  const home = await folder()
+  const credentials = await folder()
+  await writeFile(join(home, 'keys.env'), 'LOCKED_KEY=key-1\n', { mode: 0o600 })
+  await writeFile(join(credentials, 'groq'), 'key-1')
+  const entries = [
+    provider('variable', locked.url, ['m'], { api_key: '$LOCKED_KEY' }),
+    provider('credential', locked.url, ['m'], { api_key: { file: 'groq' } }),
+    provider('missing', locked.url, ['m'], { api_key: { file: '/nowhere/groq' } }),
+    provider('folder', locked.url, ['m'], { api_key: { file: home } }),
+  ]
+  await writeFile(join(home, 'providers.json'), JSON.stringify({ providers: entries }))
+  const { out } = await runSvcWith({ CREDENTIALS_DIRECTORY: credentials }, home, 'providers')
+  expect(out).toContain('the key file /nowhere/groq is missing or empty')
+  expect(out).toContain(`the key file ${home} has no usable key`)
+  expect(out.match(/key file/g)).toHaveLength(2)
+})
