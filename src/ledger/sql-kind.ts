@@ -11,6 +11,10 @@ export interface SqlKind {
   readonly byBytes: Statement
   /** A table of one column `value` with these values, as one parameter. In PostgreSQL they are texts. */
   readonly listed: (values: readonly (string | number)[]) => Statement
+  /** A table of one column `value` with JSON arrays of whole numbers, as one parameter. */
+  readonly arrays: (rows: readonly (readonly number[])[]) => Statement
+  /** Ends a query that locks the rows of a table. Absent: a transaction locks the database. */
+  readonly lock?: (table: string) => Statement
   /** A column of buckets, and its value as counts. */
   readonly buckets: (column: 'first' | 'total') => Statement
   readonly readBuckets: (value: unknown) => number[]
@@ -22,6 +26,7 @@ export const fileSql: SqlKind = {
   skipLocked: statement(''),
   byBytes: statement(''),
   listed: (values) => sql`json_each(${JSON.stringify(values)})`,
+  arrays: (rows) => sql`json_each(${JSON.stringify(rows)})`,
   buckets: statement,
   readBuckets: (value) => (value instanceof Uint8Array ? readBuckets(value) : []),
 }

@@ -223,7 +223,7 @@ function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
-/** Rows, texts or numbers as the text of one parameter, for functions of `jsonb`. */
+/** Values as the text of one parameter, for functions of `jsonb`. */
 export function jsonParameter(rows: readonly (object | string | number)[]): string {
   return JSON.stringify(rows, (_, value: unknown) => (typeof value === 'string' ? storableText(value) : value))
 }

@@ -8,6 +8,8 @@ export const serverSql: SqlKind = {
   skipLocked: statement('FOR UPDATE SKIP LOCKED'),
   byBytes: statement('COLLATE "C"'),
   listed: (values) => sql`jsonb_array_elements_text(${jsonParameter(values)}::text::jsonb)`,
+  arrays: (rows) => sql`jsonb_array_elements(${jsonParameter(rows)}::text::jsonb)`,
+  lock: (table) => statement(`FOR UPDATE OF ${table}`),
   buckets: (column) => statement(`array_to_string(${column}, ',')`),
   readBuckets: (value) => (value === '' ? [] : String(value).split(',').map(Number)),
 }

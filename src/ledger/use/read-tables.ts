@@ -1,9 +1,9 @@
 import { findContent } from '../content/content-works.ts'
-import { joinedSql, numberInRow, sql, statement, textInRow, type Statement, type WorkRow } from '../work.ts'
+import { joinedSql, numberInRow, sql, statement, type Statement, type WorkRow } from '../work.ts'
 import { counterNames, type CounterName } from './counters.ts'
 import { outcomeReader } from './read-outcomes.ts'
 import { requestSearch, type SearchLimits } from './search-requests.ts'
-import { namesOfNumbers, type NameTables, type TableReader, type UseTables } from './stored-requests.ts'
+import { namesOfNumbers, timeZoneOf, type NameTables, type TableReader, type UseTables } from './stored-requests.ts'
 import { caseless, teamColumn } from './team-members.ts'
 import type { UseFilter, UseGroup, UseRow } from './use-question.ts'
 import type { UseReader } from './use-reader.ts'
@@ -27,12 +27,6 @@ export function readerOf(tables: UseTables, limits: SearchLimits): Omit<UseReade
 /** Reads the sums of hours and days. */
 function sumsReader(tables: NameTables): Pick<UseReader, 'read' | 'costSince'> {
   const { names: read } = tables
-
-  async function zone(): Promise<string> {
-    const [row] = await read(statement("SELECT value FROM meta WHERE name = 'time_zone'"))
-    return (row && textInRow(row, 'value')) ?? 'UTC'
-  }
-
   return {
     async read({ from, to, unit, by, teams = [], rowsMax, ...filter }) {
       const time = statement(unit)
@@ -49,13 +43,13 @@ function sumsReader(tables: NameTables): Pick<UseReader, 'read' | 'costSince'> {
       return {
         rows: rows.map((row) => useRow(row, named)),
         isCut: found.length > rowsMax,
-        timeZone: await zone(),
+        timeZone: await timeZoneOf(tables),
         ...(writtenAt === 0 ? {} : { writtenAt }),
       }
     },
     async costSince(filter, since, now) {
       const isRecent = now - since < hoursReadMs
-      const first = isRecent ? since : since === 0 ? 0 : zoneHours(await zone()).at(since).day
+      const first = isRecent ? since : since === 0 ? 0 : zoneHours(await timeZoneOf(tables)).at(since).day
       const unit = isRecent ? 'hour' : 'day'
       const conditions = [sql`${statement(unit)} >= ${first}`, ...(await conditionsOf(filter, tables))]
       const [row] = await read(

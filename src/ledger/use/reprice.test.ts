@@ -3,12 +3,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { dirname, join } from 'node:path'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
 import type { RequestRecord } from '../../observe/record.ts'
+import { sentBy } from '../../people/testing.ts'
 import { costFunction } from '../../prices/cost.ts'
 import { LedgerUnavailable } from '../ledger.ts'
+import { postgresClient } from '../postgres/postgres-client.ts'
 import { verifiedChain } from '../testing.ts'
 import { repriceUse } from './open-use.ts'
 import type { PricedRow, RepriceOptions } from './repricing.ts'
 import { batchOf, usedRequest } from './testing.ts'
+import { zoneHours } from './zone-hours.ts'
 
 const costOf = costFunction({ price: { input: 2, output: 10 }, source: 'config' }, false)
 const noPrice = { cost: undefined, listedAs: 'new' } as const
@@ -66,6 +69,53 @@ describe.each(databases)('repricing in %s', (_name, make) => {
     expect(entries).toMatchObject([
       { action: 'use.repriced', object: 'all models', before: '{"nanoUsd":1500,"unpriced":1}' },
     ])
+  })
+
+  test('keeps each sum of an hour and of a day that of its own rows, and all other counters', async () => {
+    const records = Array.from({ length: 200 }, (_, index) =>
+      usedRequest({
+        time: since + (index % 40) * 1_800_000,
+        listedAs: `m${index % 3}`,
+        provider: `p${index % 2}`,
+        cost: { nanoUsd: index * 10 ** 12, source: 'config' },
+        ...(index % 5 === 0 ? { line: 7, user: 'key:k', team: 'core' } : sentBy({ user: `u${index % 4}` })),
+        ...(index % 7 === 0 ? noPrice : {}),
+      }),
+    )
+    const { run } = await subject(records)
+    const other = 'requests, attempts, input, output, errors, estimated'
+    const key = 'line, person, team, model, provider'
+    const counters = () => place.query(`SELECT hour, ${key}, ${other} FROM usage_hour ORDER BY hour, ${key}`)
+    const before = await counters()
+    const priceOf = ({ model }: PricedRow) => (model === 'm0' ? 5 : model === 'm1' ? 10 ** 15 : 'no price')
+    expect((await run({ priceOf })).changed).toBeGreaterThan(100)
+    expect(await counters()).toEqual(before)
+    const hours = zoneHours('Europe/Berlin')
+    const rows = await place.query(`SELECT time + ms AS at, ${key}, cost, flags FROM request`, 'requests.db')
+    for (const unit of ['hour', 'day'] as const) {
+      const expected = new Map<string, number>()
+      for (const { at, cost, flags: _, ...names } of rows) {
+        const { start, day } = hours.at(Number(at))
+        const place = [unit === 'hour' ? start : day, ...Object.values(names)].join(' ')
+        expected.set(place, (expected.get(place) ?? 0) + Number(cost))
+      }
+      const sums = await place.query(`SELECT ${unit}, ${key}, cost FROM usage_${unit}`)
+      expect(new Map(sums.map(({ cost, ...names }) => [Object.values(names).join(' '), Number(cost)]))).toEqual(
+        expected,
+      )
+    }
+  })
+
+  test('that cannot be recorded changes nothing, and may be done again', async () => {
+    const { run, sums, rows } = await subject([usedRequest(), usedRequest(noPrice)])
+    const before = [await sums(), await sums('day'), await rows()]
+    await place.refuseEntries('no entry')
+    await expect(run()).rejects.toThrow('no entry')
+    expect([await sums(), await sums('day'), await rows()]).toEqual(before)
+    await place.refuseEntries(undefined)
+    expect(await run()).toMatchObject({ changed: 2, after: 120_000 })
+    expect([await sums(), await sums('day')]).toMatchObject([{ cost: 120_000 }, { cost: 120_000 }])
+    expect((await rows()).map(({ cost }) => cost)).toEqual([60_000, 60_000])
   })
 
   test('counts the cached and written tokens, and reasoning, as they were', async () => {
@@ -180,4 +230,21 @@ describe('repricing of files', () => {
     requests.close()
     await expect(run()).rejects.toThrow(LedgerUnavailable)
   })
+})
+
+describe.each(databases.filter(([name]) => name === 'PostgreSQL'))('repricing in %s alone', (_name, make) => {
+  test('is refused while another process does it', async () => {
+    const place = await make()
+    await place.open()
+    const { run, rows } = await subjectIn(place, [usedRequest()])
+    const other = postgresClient({ url: place.place.kind === 'server' ? place.place.url : '' })
+    await other.transaction(async (query) => {
+      await query(`SELECT pg_advisory_xact_lock(${0x73766372})`)
+      await expect(run()).rejects.toThrow(LedgerUnavailable)
+    })
+    expect(await rows()).toMatchObject([{ cost: 1_000 }])
+    expect(await run()).toMatchObject({ changed: 1 })
+    await other.close()
+    await place.remove()
+  }, 30_000)
 })

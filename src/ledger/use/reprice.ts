@@ -4,21 +4,19 @@ import { appendEntry, fileAudit } from '../audit-works.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import { migrations, rowMigrations } from '../migrations.ts'
 import { openDatabase, performed } from '../open-database.ts'
-import { atOnce } from '../work.ts'
+import { fileSql } from '../sql-kind.ts'
+import { atOnce, rowsOnce } from '../work.ts'
+import { moveSums } from './reprice-works.ts'
 import {
   computeCosts,
   repriceEntry,
-  rowColumns,
   type RepriceOptions,
   type RepriceReport,
   type RepriceSource,
   type Repricing,
-  type StoredRow,
 } from './repricing.ts'
 
 const lockMs = 5_000
-
-const keyCondition = 'line = ?2 AND person = ?3 AND team = ?4 AND model = ?5 AND provider = ?6'
 
 /**
  * Computes the costs of the rows in requests.db anew, and moves the sums in svc.db by the differences, with an entry in
@@ -38,9 +36,9 @@ export async function repriceFiles(path: string, options: RepriceOptions): Promi
       await perform(() => completeRun(ledger, rows))
       const id = crypto.randomUUID()
       if (!options.isDryRun) await perform(() => beginRun(rows, id))
-      const repricing = await computeCosts(options, filesSource(options, { ledger, rows, perform }))
+      const repricing = await computeCosts(options, filesSource({ ledger, rows, perform }))
       if (options.isDryRun) return repricing.report
-      await perform(() => moveSums(ledger, id, { repricing, options }))
+      await perform(() => bookRun(ledger, id, { repricing, options }))
       await perform(() => completeRun(ledger, rows, id))
       return repricing.report
     } finally {
@@ -75,8 +73,8 @@ function completeRun(ledger: Database, rows: Database, own?: string): void {
       const run = rows.query<{ id: string; pid: number }, []>('SELECT id, pid FROM reprice_run').get()
       if (run !== null && run.id !== own && run.pid !== process.pid && isAlive(run.pid))
         throw new LedgerUnavailable(`costs are being computed anew by process ${run.pid}: wait for its end`)
-      const booked = textInRow(ledger, "SELECT value AS text FROM meta WHERE name = 'repriced'")
-      if (run !== null && run.id === booked)
+      const booked = ledger.query<{ id: string }, []>("SELECT value AS id FROM meta WHERE name = 'repriced'").get()
+      if (run !== null && run.id === booked?.id)
         rows.run(
           `UPDATE request SET cost = repriced.cost, flags = repriced.flags
            FROM repriced WHERE request.seq = repriced.seq`,
@@ -101,24 +99,12 @@ interface OpenFiles {
   readonly perform: <Value>(work: () => Value) => Promise<Value>
 }
 
-function filesSource({ since }: RepriceOptions, { ledger, rows, perform }: OpenFiles): RepriceSource {
-  const page = rows.query<StoredRow, [number, number, number]>(
-    `SELECT ${rowColumns.join(', ')} FROM request
-     WHERE seq > ?1 AND time >= ?2 AND provider <> 0 ORDER BY seq LIMIT ?3`,
-  )
-  const hour = ledger.query<unknown, number[]>(`SELECT 1 FROM usage_hour WHERE hour = ?1 AND ${keyCondition}`)
-  const day = ledger.query<unknown, number[]>(`SELECT 1 FROM usage_day WHERE day = ?1 AND ${keyCondition}`)
+function filesSource({ ledger, rows, perform }: OpenFiles): RepriceSource {
   return {
-    zone: textInRow(ledger, "SELECT value AS text FROM meta WHERE name = 'time_zone'") ?? 'UTC',
-    page: (last, limit) => perform(() => page.all(last?.seq ?? 0, since, limit)),
-    namesOf: (ids) =>
-      perform(
-        () => new Map(ids.map((id) => [id, textInRow(ledger, 'SELECT text FROM label WHERE id = ?1', id) ?? ''])),
-      ),
-    areThere: (sums) =>
-      perform(() =>
-        sums.map((sum) => hour.get(sum.hour, ...sum.key) !== null && day.get(sum.day, ...sum.key) !== null),
-      ),
+    names: (found) => perform(() => rowsOnce(ledger, found)),
+    rows: (found) => perform(() => rowsOnce(rows, found)),
+    kind: fileSql,
+    order: ['seq'],
     store: (costs) =>
       perform(() => {
         const add = rows.query<unknown, number[]>('INSERT INTO repriced (seq, cost, flags) VALUES (?1, ?2, ?3)')
@@ -128,24 +114,15 @@ function filesSource({ since }: RepriceOptions, { ledger, rows, perform }: OpenF
 }
 
 /** Adds all differences, with an entry in the audit and the id of the run, in one transaction. */
-function moveSums(
+function bookRun(
   ledger: Database,
   id: string,
   { repricing: { report, moves }, options }: { readonly repricing: Repricing; readonly options: RepriceOptions },
 ): void {
   if (report.changed === 0) return
-  const addTo = (unit: 'hour' | 'day') =>
-    ledger.query<unknown, number[]>(
-      `UPDATE usage_${unit} SET cost = cost + ?7, cost_estimated = cost_estimated + ?8, unpriced = unpriced + ?9
-       WHERE ${unit} = ?1 AND ${keyCondition}`,
-    )
-  const [hours, days] = [addTo('hour'), addTo('day')]
   ledger
     .transaction(() => {
-      for (const { hour, day, key, cost, estimated, unpriced } of moves) {
-        hours.run(hour, ...key, cost, estimated, unpriced)
-        days.run(day, ...key, cost, estimated, unpriced)
-      }
+      atOnce(ledger, moveSums(moves, fileSql))
       atOnce(ledger, appendEntry(repriceEntry(options, report), fileAudit))
       ledger
         .query<unknown, [string]>(
@@ -155,8 +132,4 @@ function moveSums(
         .run(id)
     })
     .immediate()
-}
-
-function textInRow(database: Database, query: string, ...values: number[]): string | undefined {
-  return database.query<{ text: string }, number[]>(query).get(...values)?.text
 }

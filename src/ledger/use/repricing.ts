@@ -1,6 +1,9 @@
 import type { RequestRecord } from '../../observe/record.ts'
 import { rowFlags } from '../../observe/row-facts.ts'
 import type { NewEntry } from '../ledger.ts'
+import { numberInRow } from '../work.ts'
+import { pageAfter, storedRow, sumsThere, type RowOrder, type StoredRow, type SumMove } from './reprice-works.ts'
+import { namesOfNumbers, timeZoneOf, type UseTables } from './stored-requests.ts'
 import { sumKeyColumns } from './sums-table.ts'
 import { zoneHours, type ZoneHours } from './zone-hours.ts'
 
@@ -47,27 +50,6 @@ export interface RepriceReport {
   readonly kept: Readonly<Record<KeptRow | 'reported' | 'no sum', number>>
 }
 
-/** The columns of a row that a repricing reads. */
-export const rowColumns = [
-  'seq',
-  'time',
-  'ms',
-  ...sumKeyColumns,
-  'input',
-  'cached',
-  'write5',
-  'write60',
-  'output',
-  'reasoning',
-  'cost',
-  'flags',
-] as const
-
-/** A stored row. */
-export type StoredRow = Readonly<Record<Exclude<(typeof rowColumns)[number], 'cost'>, number>> & {
-  readonly cost: number | null
-}
-
 /** The new cost of a row. */
 export interface NewCost {
   readonly row: StoredRow
@@ -76,27 +58,9 @@ export interface NewCost {
   readonly flags: number
 }
 
-/** What is added to a sum of an hour, and to that of its day. */
-export interface SumMove {
-  readonly hour: number
-  readonly day: number
-  /** In the order of the columns of the key. */
-  readonly key: readonly number[]
-  cost: number
-  estimated: number
-  unpriced: number
-}
-
 /** The database of a repricing. */
-export interface RepriceSource {
-  /** IANA name. */
-  readonly zone: string
-  /** The next rows with a provider, in one order. @param last `undefined`: the first ones */
-  page(last: StoredRow | undefined, limit: number): Promise<readonly StoredRow[]>
-  /** The texts of labels. */
-  namesOf(ids: readonly number[]): Promise<ReadonlyMap<number, string>>
-  /** Whether the sums of the hour and of the day are there, for each of them. */
-  areThere(sums: readonly SumMove[]): Promise<readonly boolean[]>
+export interface RepriceSource extends UseTables {
+  readonly order: RowOrder
   /** Stores the new costs of a page. Not called in a dry run. */
   store(costs: readonly NewCost[]): Promise<void>
 }
@@ -109,8 +73,9 @@ export interface Repricing {
 
 /** Computes the costs of all rows anew, page by page. */
 export async function computeCosts(options: RepriceOptions, source: RepriceSource): Promise<Repricing> {
-  const { model, isDryRun, priceOf } = options
-  const hours = zoneHours(source.zone)
+  const { since, model, isDryRun, priceOf } = options
+  const { order, kind } = source
+  const hours = zoneHours(await timeZoneOf(source))
   const names = new Map<number, string>()
   const moves = new Map<string, SumMove | undefined>()
   const kept = { 'no price': 0, 'not stored': 0, reported: 0, 'no sum': 0 }
@@ -153,19 +118,19 @@ export async function computeCosts(options: RepriceOptions, source: RepriceSourc
       const { name, sum } = placeOf(row, hours)
       if (!moves.has(name)) unknown.set(name, sum)
     }
-    const areThere = await source.areThere([...unknown.values()])
-    for (const [index, [name, sum]] of [...unknown].entries())
-      moves.set(name, areThere[index] === true ? sum : undefined)
+    if (unknown.size === 0) return
+    const found = await source.names(sumsThere([...unknown.values()], kind))
+    const places = new Set(found.map((row) => numberInRow(row, 'place')))
+    for (const [place, [name, sum]] of [...unknown].entries()) moves.set(name, places.has(place) ? sum : undefined)
   }
 
   async function findNames(rows: readonly StoredRow[]): Promise<void> {
     const unknown = new Set(rows.flatMap((row) => [row.model, row.provider]).filter((id) => !names.has(id)))
-    if (unknown.size === 0) return
-    for (const [id, name] of await source.namesOf([...unknown])) names.set(id, name)
+    for (const [id, name] of await namesOfNumbers(source, 'label', [...unknown])) names.set(id, name)
   }
 
   for (let last: StoredRow | undefined; ;) {
-    const rows = await source.page(last, pageRows)
+    const rows = (await source.rows(pageAfter(last, { since, order, limit: pageRows }))).map(storedRow)
     last = rows.at(-1)
     if (last === undefined) break
     await findNames(rows)

@@ -2,7 +2,7 @@ import type { Row } from '../../observe/fields.ts'
 import { attemptFields, requestFields, storedEntry } from '../../observe/record.ts'
 import type { RequestEntry } from '../../observe/request-entry.ts'
 import type { SqlKind } from '../sql-kind.ts'
-import { listSql, sql, statement, type Statement, type WorkRow } from '../work.ts'
+import { listSql, sql, statement, textInRow, type Statement, type WorkRow } from '../work.ts'
 import type { RequestPlace } from './request-question.ts'
 
 /** Reads tables of one database. */
@@ -122,6 +122,12 @@ export async function namesOfNumbers(
     sql`${statement(select)} IN (SELECT CAST(value AS bigint) FROM ${listed(numbers)}) ${statement(order)}`,
   )
   return new Map(rows.map(({ id, name }) => [Number(id), String(name)]))
+}
+
+/** The IANA name of the zone in which the last days began. */
+export async function timeZoneOf({ names }: NameTables): Promise<string> {
+  const [row] = await names(statement("SELECT value FROM meta WHERE name = 'time_zone'"))
+  return (row && textInRow(row, 'value')) ?? 'UTC'
 }
 
 /** The texts of labels by their numbers. */

@@ -1,0 +1,116 @@
+import type { SqlKind } from '../sql-kind.ts'
+import { joinedSql, numberInRow, sql, statement, type Statement, type Work, type WorkRow } from '../work.ts'
+import { sumKeyColumns } from './sums-table.ts'
+
+/** The columns of a row that a repricing reads. */
+const rowColumns = [
+  'seq',
+  'time',
+  'ms',
+  ...sumKeyColumns,
+  'input',
+  'cached',
+  'write5',
+  'write60',
+  'output',
+  'reasoning',
+  'cost',
+  'flags',
+] as const
+
+/** A stored row. */
+export type StoredRow = Readonly<Record<Exclude<(typeof rowColumns)[number], 'cost'>, number>> & {
+  readonly cost: number | null
+}
+
+/** What is added to a sum of an hour, and to that of its day. */
+export interface SumMove {
+  readonly hour: number
+  readonly day: number
+  /** In the order of the columns of the key. */
+  readonly key: readonly number[]
+  cost: number
+  estimated: number
+  unpriced: number
+}
+
+/** Columns that give rows an order, each another place. */
+export type RowOrder = readonly ('time' | 'seq')[]
+
+/** A page of rows with a provider. @param last the last row of the page before */
+export function pageAfter(
+  last: StoredRow | undefined,
+  { since, order, limit }: { readonly since: number; readonly order: RowOrder; readonly limit: number },
+): Statement {
+  const columns = statement(order.join(', '))
+  const place = joinedSql(
+    order.map((name) => sql`${last?.[name] ?? Number.MIN_SAFE_INTEGER}`),
+    ', ',
+  )
+  return sql`SELECT ${statement(rowColumns.join(', '))} FROM request
+             WHERE time >= ${since} AND (${columns}) > (${place}) AND provider <> 0 ORDER BY ${columns} LIMIT ${limit}`
+}
+
+/** The row of a page. */
+export function storedRow(row: WorkRow): StoredRow {
+  const number = (name: (typeof rowColumns)[number]): number => numberInRow(row, name)
+  return {
+    seq: number('seq'),
+    time: number('time'),
+    ms: number('ms'),
+    line: number('line'),
+    person: number('person'),
+    team: number('team'),
+    model: number('model'),
+    provider: number('provider'),
+    input: number('input'),
+    cached: number('cached'),
+    write5: number('write5'),
+    write60: number('write60'),
+    output: number('output'),
+    reasoning: number('reasoning'),
+    cost: row['cost'] === null ? null : number('cost'),
+    flags: number('flags'),
+  }
+}
+
+/** The places in the list, as `place`, of moves whose sums of the hour and of the day are there. */
+export function sumsThere(moves: readonly SumMove[], kind: SqlKind): Statement {
+  return sql`SELECT moved.place FROM ${movesTable(moves, kind)} AS moved
+             JOIN usage_hour ON ${isSame('usage_hour', 'hour')} JOIN usage_day ON ${isSame('usage_day', 'day')}`
+}
+
+/** Adds moves to the sums of hours and days, within a transaction. */
+export function* moveSums(moves: readonly SumMove[], kind: SqlKind): Work<void> {
+  for (const unit of ['hour', 'day'] as const) {
+    const key = statement([unit, ...sumKeyColumns].join(', '))
+    // Several hours are in one day.
+    const moved = sql`(SELECT ${key}, sum(cost) AS cost, sum(estimated) AS estimated, sum(unpriced) AS unpriced
+                       FROM ${movesTable(moves, kind)} AS each_move GROUP BY ${key}) AS moved`
+    const table = statement(`usage_${unit}`)
+    const same = isSame('stored', unit)
+    if (kind.lock !== undefined) {
+      // In the order in which machines add to the sums.
+      const order = statement([unit, ...sumKeyColumns].map((name) => `stored.${name}`).join(', '))
+      yield sql`SELECT 1 FROM ${table} AS stored JOIN ${moved} ON ${same} ORDER BY ${order} ${kind.lock('stored')}`
+    }
+    yield sql`UPDATE ${table} AS stored SET cost = stored.cost + moved.cost,
+                cost_estimated = stored.cost_estimated + moved.estimated, unpriced = stored.unpriced + moved.unpriced
+              FROM ${moved} WHERE ${same}`
+  }
+}
+
+const moveColumns = ['place', 'hour', 'day', ...sumKeyColumns, 'cost', 'estimated', 'unpriced']
+
+function movesTable(moves: readonly SumMove[], { arrays }: SqlKind): Statement {
+  const columns = moveColumns.map((name, index) => `CAST(value ->> ${index} AS bigint) AS ${name}`)
+  const rows = moves.map(({ hour, day, key, cost, estimated, unpriced }, place) => [
+    ...[place, hour, day, ...key],
+    ...[cost, estimated, unpriced],
+  ])
+  return sql`(SELECT ${statement(columns.join(', '))} FROM ${arrays(rows)})`
+}
+
+function isSame(table: string, unit: 'hour' | 'day'): Statement {
+  return statement([unit, ...sumKeyColumns].map((name) => `${table}.${name} = moved.${name}`).join(' AND '))
+}
