@@ -3,12 +3,10 @@ import { answerOf, parseJson, pick, type Answer } from './client.ts'
 import { faultUpstream, type FaultUpstream } from './fakes/fault-upstream.ts'
 import { status } from './fakes/faults/status.ts'
 import {
-  behindFailing,
   anthropic,
   chatOnly,
   callEvents,
   ended,
-  formatFakes,
   gemini,
   named,
   answers,
@@ -85,151 +83,6 @@ function textOf(answer: Answer): string {
 function bodyOf(upstream: FaultUpstream, position = -1): unknown {
   return parseJson(new TextDecoder().decode(upstream.hits.at(position)?.body))
 }
-
-describe.each(formatFakes)('a caller of Gemini, with a provider that speaks %s', (_name, kind) => {
-  test('gets text, whole and streamed, with usage', async () => {
-    const upstream = faultUpstream(kind.says('Hello, you.'))
-    await using service = await serviceOf([upstream, kind])
-    const whole = await ask(service, question)
-    expect(whole.json).toMatchObject({
-      candidates: [{ content: { role: 'model', parts: [{ text: 'Hello, you.' }] }, finishReason: 'STOP' }],
-      usageMetadata: usage,
-    })
-    const stream = await ask(service, question, { action: streaming })
-    expect(textOf(stream)).toBe('Hello, you.')
-    expect(gathered(stream).finish).toBe('STOP')
-    expect(stream.events.at(-1)?.json).toMatchObject({ candidates: [{ finishReason: 'STOP' }], usageMetadata: usage })
-    expect(stream.text).not.toContain('[DONE]')
-    const ids = new Set(stream.events.map(({ json }) => pick(json, 'responseId')))
-    expect([ids.size, typeof [...ids][0]]).toEqual([1, 'string'])
-    upstream.stop()
-  })
-
-  test.each([[['Rome']], [['Rome', 'Oslo', 'Bonn']]])('runs tools for %j, and sends their results', async (cities) => {
-    const upstream = faultUpstream(kind.calls(...cities))
-    await using service = await serviceOf([upstream, kind])
-    const streamed = gathered(await ask(service, { ...question, tools }, { action: streaming }))
-    const whole = await ask(service, { ...question, tools })
-    const parts = listOf(pick(whole.json, 'candidates', 0, 'content', 'parts'))
-    for (const each of [streamed.parts, parts]) {
-      const calls = each.map((part) => pick(part, 'functionCall')).filter((call) => call !== undefined)
-      expect(calls).toMatchObject(cities.map((city) => ({ name: 'weather', args: { city } })))
-    }
-    expect([streamed.finish, pick(whole.json, 'candidates', 0, 'finishReason')]).toEqual(['STOP', 'STOP'])
-    upstream.use(kind.says('Sunny.'))
-    const results = parts.map((part) => ({
-      functionResponse: {
-        ...(pick(part, 'functionCall', 'id') === undefined ? {} : { id: pick(part, 'functionCall', 'id') }),
-        name: 'weather',
-        response: { output: '20 degrees' },
-      },
-    }))
-    const contents = [...question.contents, { role: 'model', parts }, { role: 'user', parts: results }]
-    expect(textOf(await ask(service, { contents, tools }))).toBe('Sunny.')
-    const sent = JSON.stringify(bodyOf(upstream))
-    expect(sent.split('20 degrees')).toHaveLength(cities.length + 1)
-    for (const city of cities) expect(sent).toContain(city)
-    upstream.stop()
-  })
-
-  test('gets JSON of a schema, and sends an image', async () => {
-    const upstream = faultUpstream(kind.says('{"city":"Rome"}'))
-    await using service = await serviceOf([upstream, kind])
-    const parts = [{ text: 'Where?' }, { inlineData: { mimeType: 'image/png', data: 'aGVsbG8=' } }]
-    const generationConfig = {
-      responseMimeType: 'application/json',
-      responseSchema: { type: 'OBJECT', properties: { city: { type: 'STRING', nullable: true } } },
-    }
-    const answer = await ask(service, { contents: [{ parts }], generationConfig })
-    expect(parseJson(textOf(answer))).toEqual({ city: 'Rome' })
-    // Without quotes and backslashes: some models get the schema as an instruction.
-    const sent = JSON.stringify(bodyOf(upstream)).replaceAll(/["\\]/g, '')
-    expect(sent).toContain('aGVsbG8=')
-    if (kind !== gemini) expect(sent).toContain('properties:{city:{type:[string,null]}}')
-    upstream.stop()
-  })
-
-  test('gets an error in its own shape', async () => {
-    const upstream = faultUpstream(status(503))
-    await using service = await serviceOf([upstream, kind])
-    for (const action of ['generateContent', streaming]) {
-      const failed = await ask(service, question, { action })
-      expect([failed.status, failed.headers.get('content-type')]).toEqual([503, 'application/json'])
-      expect(failed.json).toEqual({
-        error: {
-          code: 503,
-          message: expect.stringContaining("All providers failed for model 'm'"),
-          status: 'UNAVAILABLE',
-          details: expect.arrayContaining([
-            {
-              '@type': 'type.googleapis.com/google.rpc.RequestInfo',
-              requestId: failed.headers.get('x-request-id'),
-            },
-          ]),
-        },
-      })
-    }
-    upstream.stop()
-  })
-
-  test.each([401, 402, 404])('is not asked to repeat what no repeat can help, after %d', async (code) => {
-    const upstream = faultUpstream(status(code))
-    await using service = await serviceOf([upstream, kind])
-    for (const action of ['generateContent', streaming]) {
-      const failed = await ask(service, question, { action })
-      expect([failed.status, failed.headers.get('x-should-retry')]).toEqual([400, 'false'])
-      expect(failed.json).toMatchObject({ error: { code: 400, status: 'FAILED_PRECONDITION' } })
-    }
-    upstream.stop()
-  })
-
-  test('gets the next provider’s answer when the first fails, also after text', async () => {
-    const { first, others, providers } = behindFailing(kind, 'One two three.')
-    await using service = await startService({ providers })
-    for (const script of [status(500), kind.isCutAfter('One two')]) {
-      first.use(script)
-      for (const index of others.keys()) {
-        const path = `/v1beta/models/m${index}:${streaming}`
-        const answer = await ask(service, question, { path })
-        expect([textOf(answer), gathered(answer).finish]).toEqual(['One two three.', 'STOP'])
-        expect(new Set(answer.events.map(({ json }) => pick(json, 'responseId'))).size).toBe(1)
-      }
-    }
-    expect(first.hits).toHaveLength(6)
-    for (const each of [first, ...others]) {
-      if (each !== first) expect(each.hits).toHaveLength(2)
-      each.stop()
-    }
-  })
-
-  test('gets an error event, and no finish, when an answer is cut', async () => {
-    const upstream = faultUpstream()
-    await using service = await serviceOf([upstream, kind])
-    for (const script of [kind.isCutAfter('One two'), kind.isCutInCall]) {
-      upstream.use(script)
-      const answer = await ask(service, { ...question, tools }, { action: streaming })
-      const last = answer.events.at(-1)?.json ?? answer.json
-      expect(last).toMatchObject({ error: { code: 502, status: 'UNAVAILABLE' } })
-      expect(gathered(answer).finish).toBeUndefined()
-    }
-    upstream.stop()
-  })
-
-  test('leaves, and so does the request to the provider', async () => {
-    const upstream = faultUpstream(async ({ write, hang }) => {
-      await write(streamHead)
-      await hang()
-    })
-    await using service = await serviceOf([upstream, kind])
-    const client = new AbortController()
-    const failed = ask(service, question, { action: streaming, signal: client.signal }).catch((error: unknown) => error)
-    const hit = await upstream.nextHit()
-    client.abort()
-    expect(await failed).toBeInstanceOf(Error)
-    expect(await hit.left).toBeGreaterThan(0)
-    upstream.stop()
-  })
-})
 
 describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
   test('passes the request and the answer byte for byte', async () => {

@@ -204,11 +204,14 @@ const runs: Readonly<Record<Column, (pair: Pair, mark: string) => Promise<string
   async tools(pair, mark) {
     const asks = `${mark} [[tools]]`
     const { answer, asked, body } = await ask(pair, { stream: true, tools: [weather] }, asks)
-    expect(answer).toMatchObject({ status: 200, isComplete: true })
-    expect(answer.calls.map(({ name, input }) => [name, input])).toEqual([
-      ['weather', { city: 'Rome' }],
-      ['weather', { city: 'Oslo' }],
-    ])
+    const whole = await ask(pair, { tools: [weather] }, asks.replace('matrix', 'whole'))
+    for (const each of [answer, whole.answer]) {
+      expect(each).toMatchObject({ status: 200, isComplete: true })
+      expect(each.calls.map(({ name, input }) => [name, input])).toEqual([
+        ['weather', { city: 'Rome' }],
+        ['weather', { city: 'Oslo' }],
+      ])
+    }
     const seen = way(pair, asks, body)
     const { body: sent, language } = await sendResults(pair, mark, { answer, asked })
     expect(sent.match(language.provider.resultMark)).toHaveLength(2)

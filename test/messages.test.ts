@@ -1,17 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import Anthropic, { APIError } from '@anthropic-ai/sdk'
+import Anthropic from '@anthropic-ai/sdk'
 import { parseJson, pick } from './client.ts'
 import { faultUpstream, type FaultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { status } from './fakes/faults/status.ts'
 import {
-  behindFailing,
   answers,
   anthropic as native,
   callEvents,
   chatOnly,
   ended,
-  formatFakes,
-  gemini,
   messageHead,
   messageUsage,
   named,
@@ -42,160 +39,6 @@ function bodyOf(upstream: FaultUpstream, position = 0): unknown {
 }
 
 const question = { model: 'm', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] }
-const tools = [
-  {
-    name: 'weather',
-    description: 'Tells the weather.',
-    input_schema: { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] },
-  },
-]
-
-describe.each(formatFakes)('the Anthropic library, with a provider that speaks %s', (_name, kind) => {
-  test('gets text, whole and streamed, with usage', async () => {
-    const upstream = faultUpstream(kind.says('Hello, you.'))
-    const { service, client } = await serviceOf([upstream, kind])
-    await using _ = service
-    const whole = await client.messages.create(question)
-    expect(whole).toMatchObject({ type: 'message', role: 'assistant', stop_reason: 'end_turn', usage: messageUsage })
-    expect(whole.content).toMatchObject([{ type: 'text', text: 'Hello, you.' }])
-    const stream = client.messages.stream(question)
-    let text = ''
-    stream.on('text', (delta) => (text += delta))
-    const message = await stream.finalMessage()
-    expect(text).toBe('Hello, you.')
-    expect(message.content).toMatchObject([{ type: 'text', text: 'Hello, you.' }])
-    expect(message.stop_reason).toBe('end_turn')
-    expect(message.usage).toMatchObject(messageUsage)
-    upstream.stop()
-  })
-
-  test.each([[['Rome']], [['Rome', 'Oslo', 'Bonn']]])('runs tools for %j, and sends their results', async (cities) => {
-    const upstream = faultUpstream(kind.calls(...cities))
-    const { service, client } = await serviceOf([upstream, kind])
-    await using _ = service
-    const streamed = await client.messages.stream({ ...question, tools }).finalMessage()
-    const whole = await client.messages.create({ ...question, tools })
-    for (const message of [streamed, whole]) {
-      expect(message.stop_reason).toBe('tool_use')
-      const calls = message.content.filter((block) => block.type === 'tool_use')
-      expect(calls.map(({ name, input }) => ({ name, input }))).toEqual(
-        cities.map((city) => ({ name: 'weather', input: { city } })),
-      )
-    }
-    upstream.use(kind.says('Sunny.'))
-    const calls = streamed.content.filter((block) => block.type === 'tool_use')
-    const results = calls.map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: '20 degrees' }))
-    const last = await client.messages.create({
-      ...question,
-      tools,
-      messages: [
-        ...question.messages,
-        { role: 'assistant', content: streamed.content },
-        { role: 'user', content: results },
-      ],
-    })
-    expect(last.content).toMatchObject([{ type: 'text', text: 'Sunny.' }])
-    const sent = JSON.stringify(bodyOf(upstream, 2))
-    expect(sent.split('20 degrees')).toHaveLength(cities.length + 1)
-    for (const city of cities) expect(sent).toContain(city)
-    upstream.stop()
-  })
-
-  test('gets an error in its own shape', async () => {
-    const upstream = faultUpstream(status(503))
-    const { service, client } = await serviceOf([upstream, kind])
-    await using _ = service
-    const failed: unknown = await client.messages.create(question).catch((error: unknown) => error)
-    if (!(failed instanceof APIError)) throw new Error('no error of the API')
-    expect(failed.status).toBe(529)
-    expect(failed.error).toMatchObject({ type: 'error', error: { type: 'overloaded_error' } })
-    expect(pick(failed.error, 'request_id')).toBe(failed.headers?.get('x-request-id'))
-    upstream.stop()
-  })
-
-  test('gets the next provider’s answer when the first fails, the rest of a cut one in the same block', async () => {
-    const { first, others, providers } = behindFailing(kind, 'One two three.')
-    await using service = await startService({ providers })
-    const client = clientOf(service)
-    for (const script of [status(500), kind.isCutAfter('One two')]) {
-      first.use(script)
-      for (const index of others.keys()) {
-        const stream = client.messages.stream({ ...question, model: `m${index}` })
-        const starts: string[] = []
-        stream.on('streamEvent', (each) => starts.push(each.type))
-        const message = await stream.finalMessage()
-        expect(message.content).toMatchObject([{ type: 'text', text: 'One two three.' }])
-        expect(starts.filter((type) => type !== 'content_block_delta' && type !== 'ping')).toEqual([
-          'message_start',
-          'content_block_start',
-          'content_block_stop',
-          'message_delta',
-          'message_stop',
-        ])
-      }
-    }
-    expect(first.hits).toHaveLength(6)
-    for (const each of [first, ...others]) {
-      if (each !== first) expect(each.hits).toHaveLength(2)
-      each.stop()
-    }
-  })
-
-  test('gets an error, and no end of the block, when an answer is cut in a call', async () => {
-    const upstream = faultUpstream(kind.isCutInCall)
-    const { service } = await serviceOf([upstream, kind])
-    await using _ = service
-    const response = await fetch(`${service.url}/v1/messages`, {
-      method: 'POST',
-      body: JSON.stringify({ ...question, tools, stream: true }),
-    })
-    const text = await response.text()
-    expect(text).toContain('event: error\ndata: {"type":"error","error":{"type":"api_error"')
-    expect(text).not.toContain('message_delta')
-    expect(text).not.toContain('message_stop')
-    // A call of Gemini comes whole.
-    if (kind !== gemini) expect(text).not.toContain('content_block_stop')
-    upstream.stop()
-  })
-
-  test('leaves, and so does the request to the provider', async () => {
-    const upstream = faultUpstream(async ({ write, hang }) => {
-      await write(streamHead)
-      await hang()
-    })
-    const { service, client } = await serviceOf([upstream, kind])
-    await using _ = service
-    const stream = client.messages.stream(question)
-    const failed = stream.finalMessage().catch((error: unknown) => error)
-    const hit = await upstream.nextHit()
-    stream.abort()
-    expect(await failed).toBeInstanceOf(Error)
-    expect(await hit.left).toBeGreaterThan(0)
-    upstream.stop()
-  })
-
-  test('sends an image, alone and in the result of a tool', async () => {
-    const upstream = faultUpstream(kind.says('A dot.'))
-    const { service, client } = await serviceOf([upstream, kind])
-    await using _ = service
-    const image = {
-      type: 'image' as const,
-      source: { type: 'base64' as const, media_type: 'image/png' as const, data: 'aGVsbG8=' },
-    }
-    await client.messages.create({
-      ...question,
-      tools,
-      messages: [
-        { role: 'user', content: [{ type: 'text', text: 'Look:' }, image] },
-        { role: 'assistant', content: [{ type: 'tool_use', id: 'call_0', name: 'weather', input: { city: 'Rome' } }] },
-        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_0', content: [image] }] },
-      ],
-    })
-    expect(JSON.stringify(bodyOf(upstream)).split('aGVsbG8=')).toHaveLength(3)
-    upstream.stop()
-  })
-})
-
 /** Sends a body as it is. */
 async function post(url: string, body: string, headers: Readonly<Record<string, string>> = {}, path = '') {
   const response = await fetch(`${url}/v1/messages${path}`, { method: 'POST', body, headers })

@@ -124,9 +124,11 @@ const shapes: Readonly<Record<Language['name'], (row: Row, message: unknown) => 
       : [row.status, googleError(row.status, googleStatuses[row.status], row, message)],
 }
 
+const requestInfo = expect.objectContaining({ requestId: expect.any(String) })
+
 function googleError(code: number, status: string, { retryAfter }: Row, message: unknown): object {
   const info = retryAfter === undefined ? [] : [expect.objectContaining({ retryDelay: `${retryAfter}s` })]
-  return { error: { code, status, message, details: expect.arrayContaining(info) } }
+  return { error: { code, status, message, details: expect.arrayContaining([requestInfo, ...info]) } }
 }
 
 /** Streams of Responses get what makes Codex repeat the request least. */

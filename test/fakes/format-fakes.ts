@@ -1,7 +1,5 @@
 import { parseJson, pick } from '../client.ts'
-import { provider, type ProviderEntry } from '../harness.ts'
-import { faultUpstream, type FaultUpstream, type Script } from './fault-upstream.ts'
-import { status } from './faults/status.ts'
+import type { Script } from './fault-upstream.ts'
 import { chunk, completion, done, event, framed, lastChunk, reply, streamHead, usageChunk } from './replies.ts'
 
 /** The behaviour of an upstream, in its own format. */
@@ -9,12 +7,6 @@ export interface FormatFake {
   readonly protocol: 'openai' | 'anthropic' | 'gemini'
   /** Answers with text. */
   readonly says: (text: string) => Script
-  /** Answers with calls of `weather`, one for each city. */
-  readonly calls: (...cities: readonly string[]) => Script
-  /** Sends text, and loses the connection. */
-  readonly isCutAfter: (text: string) => Script
-  /** Sends a half of a call, and loses the connection. */
-  readonly isCutInCall: Script
 }
 
 /** A message stream's event. */
@@ -36,22 +28,6 @@ export function answers(whole: object, events: readonly string[]): Script {
   }
 }
 
-export function cutAfter(events: readonly string[]): Script {
-  return async ({ write, reset, pause }) => {
-    await write(streamHead)
-    for (const each of events) await write(framed(each))
-    await pause(50)
-    reset()
-  }
-}
-
-const chatCall = (index: number, city: string) => ({
-  index,
-  id: `call_${index}`,
-  type: 'function',
-  function: { name: 'weather', arguments: JSON.stringify({ city }) },
-})
-
 export const chatOnly: FormatFake = {
   protocol: 'openai',
   says: (text) =>
@@ -62,32 +38,6 @@ export const chatOnly: FormatFake = {
       event(usageChunk()),
       done,
     ]),
-  calls: (...cities) =>
-    answers(
-      completion(null, {
-        message: { tool_calls: cities.map((city, index) => chatCall(index, city)) },
-        choice: { finish_reason: 'tool_calls' },
-      }),
-      [
-        event(chunk({ role: 'assistant', content: null })),
-        // All calls begin first, then their arguments alternate.
-        ...cities.map((city, index) =>
-          event(
-            chunk({ tool_calls: [{ ...chatCall(index, city), function: { name: 'weather', arguments: '{"ci' } }] }),
-          ),
-        ),
-        ...cities.map((city, index) =>
-          event(chunk({ tool_calls: [{ index, function: { arguments: `ty":${JSON.stringify(city)}}` } }] })),
-        ),
-        event(chunk({}, 'stop')),
-        event(usageChunk()),
-        done,
-      ],
-    ),
-  isCutAfter: (text) => cutAfter([event(chunk({ role: 'assistant', content: text }))]),
-  isCutInCall: cutAfter([
-    event(chunk({ tool_calls: [{ ...chatCall(0, ''), function: { name: 'weather', arguments: '{"ci' } }] })),
-  ]),
 }
 
 const geminiUsage = { promptTokenCount: 3, candidatesTokenCount: 5, totalTokenCount: 8 }
@@ -105,12 +55,6 @@ export const gemini: FormatFake = {
       ...(text.match(/.{1,3}/gs) ?? []).map((piece) => event(geminiAnswer([{ text: piece }]))),
       event(geminiAnswer([], 'STOP')),
     ]),
-  calls(...cities) {
-    const parts = cities.map((city) => ({ functionCall: { name: 'weather', args: { city } } }))
-    return answers(geminiAnswer(parts, 'STOP'), [event(geminiAnswer(parts, 'STOP'))])
-  },
-  isCutAfter: (text) => cutAfter([event(geminiAnswer([{ text }]))]),
-  isCutInCall: cutAfter([event(geminiAnswer([{ functionCall: { name: 'weather', args: {} } }]))]),
 }
 
 export const messageHead = {
@@ -156,58 +100,4 @@ export const anthropic: FormatFake = {
       stopped(0),
       ...ended('end_turn'),
     ]),
-  calls: (...cities) =>
-    answers(
-      {
-        ...messageHead,
-        content: cities.map((city, index) => ({
-          type: 'tool_use',
-          id: `call_${index}`,
-          name: 'weather',
-          input: { city },
-        })),
-        stop_reason: 'tool_use',
-        usage: messageUsage,
-      },
-      [
-        started,
-        ...cities.flatMap((city, index) => [...callEvents(index, JSON.stringify({ city })), stopped(index)]),
-        ...ended('tool_use'),
-      ],
-    ),
-  isCutAfter: (text) => cutAfter([started, ...textEvents(text)]),
-  isCutInCall: cutAfter([started, ...callEvents(0, '{"ci')]),
-}
-
-/** Upstreams of every protocol. */
-export const formatFakes: readonly (readonly [name: string, fake: FormatFake])[] = [
-  ['chat completions', chatOnly],
-  ['Gemini', gemini],
-  ['Messages', anthropic],
-]
-
-/** One upstream of each format behind a failing one. */
-export interface BehindFailing {
-  /** Answers 500. It serves all models. */
-  readonly first: FaultUpstream
-  /** Each serves the model `m` and its index. */
-  readonly others: readonly FaultUpstream[]
-  readonly providers: readonly ProviderEntry[]
-}
-
-/** Starts an upstream that fails, and behind it one of each format, which says a text. */
-export function behindFailing({ protocol }: FormatFake, text: string): BehindFailing {
-  const first = faultUpstream(status(500))
-  const others = formatFakes.map(([, fake]) => faultUpstream(fake.says(text)))
-  const models = formatFakes.map((_, index) => `m${index}`)
-  return {
-    first,
-    others,
-    providers: [
-      provider('first', first.url, models, { protocol }),
-      ...formatFakes.map(([, fake], index) =>
-        provider(`p${index}`, others[index]?.url ?? '', [`m${index}`], { protocol: fake.protocol }),
-      ),
-    ],
-  }
 }

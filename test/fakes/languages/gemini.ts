@@ -127,7 +127,7 @@ export const geminiLanguage: Language = {
           const input = Object(pick(call, 'args')) as object
           return [{ id: String(pick(call, 'id') ?? ''), name: String(pick(call, 'name')), input }]
         }),
-        isComplete: error === undefined && finishes.length === 1,
+        isComplete: error === undefined && finishes.join() === 'STOP' && !events.includes('[DONE]'),
         error: error === undefined ? undefined : String(error),
         usage: [pick(usage, 'promptTokenCount'), pick(usage, 'candidatesTokenCount')],
         turn: parts,
