@@ -1,31 +1,18 @@
 import { chainedEntry } from './audit-chain.ts'
 import type { AuditMark, AuditTable, ChainedEntry, NewEntry } from './ledger.ts'
+import type { SqlKind } from './sql-kind.ts'
 import { numberInRow, places, statement, textInRow, type PerformWork, type Work, type WorkRow } from './work.ts'
-
-/** What differs between the audits of both databases. */
-export interface AuditKind {
-  /** Statement of the largest number that was ever given, as `given`. */
-  readonly given: string
-  /** The number is also in the row of `head`: SQLite keeps it itself. */
-  readonly isInHead: boolean
-}
-
-export const fileAudit: AuditKind = {
-  given: `SELECT coalesce(max(seq), 0) AS given FROM sqlite_sequence WHERE name = 'audit'`,
-  isInHead: false,
-}
-export const serverAudit: AuditKind = { given: 'SELECT audit AS given FROM head', isInHead: true }
 
 const columns = 'seq, time, actor, actor_salt, actor_hash, via, action, object, before, after, chain'
 
 /** The audit of a database. */
-export function auditTable(read: PerformWork, { given }: AuditKind): AuditTable {
+export function auditTable(read: PerformWork, { entriesGiven }: SqlKind): AuditTable {
   return {
     list: (before, limit) => read(() => entries('seq < $1 ORDER BY seq DESC LIMIT $2', [before, limit])),
     slice: (after, limit) => read(() => entries('seq > $1 ORDER BY seq LIMIT $2', [after, limit])),
     given: () =>
       read(function* () {
-        const [row] = yield statement(given)
+        const [row] = yield entriesGiven
         return numberInRow(row, 'given')
       }),
     keyNames: (ids) =>
@@ -38,16 +25,16 @@ export function auditTable(read: PerformWork, { given }: AuditKind): AuditTable 
 }
 
 /** Appends an entry, in the transaction of the change, which in PostgreSQL has locked the row of `head`. */
-export function* appendEntry(change: NewEntry, { isInHead }: AuditKind): Work<AuditMark> {
+export function* appendEntry(change: NewEntry, { hasHead }: SqlKind): Work<AuditMark> {
   const [last] = yield* entries('TRUE ORDER BY seq DESC LIMIT 1', [])
   const entry = chainedEntry(last, change)
   yield statement(`INSERT INTO audit (${columns}) VALUES (${places(11)})`, valuesOf(entry))
-  if (isInHead) yield statement('UPDATE head SET audit = greatest(audit, $1)', [entry.seq])
+  if (hasHead) yield statement('UPDATE head SET audit = greatest(audit, $1)', [entry.seq])
   return { seq: entry.seq, chain: entry.chain }
 }
 
 /** Work that returns an entry, and appends it. */
-export function* recorded(work: Work<NewEntry>, kind: AuditKind): Work<void> {
+export function* recorded(work: Work<NewEntry>, kind: SqlKind): Work<void> {
   yield* appendEntry(yield* work, kind)
 }
 

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
-import { fileAudit } from './audit-works.ts'
 import { keysWhere, keyTable, type Recording } from './key-works.ts'
 import type { KeyTable } from './ledger.ts'
+import { fileSql } from './sql-kind.ts'
 import { atOnce } from './work.ts'
 
 /** The database, as a table of the ledger uses it. */
@@ -21,8 +21,7 @@ export function fileKeys(ledger: LedgerDatabase, recording: Recording): KeyTable
     {
       read: (work) => perform((database) => atOnce(database, work())),
       change: (work) => changeInFile(ledger, (database, version) => atOnce(database, work(version))),
-      audit: fileAudit,
-      overriding: '',
+      kind: fileSql,
       own: {
         stamp,
         changes: (mark) =>
@@ -34,17 +33,6 @@ export function fileKeys(ledger: LedgerDatabase, recording: Recording): KeyTable
               isWhole,
               keys: atOnce(database, keysWhere('version > $1 ORDER BY id', [after])),
             }))()
-          }),
-        noteUses: (uses) =>
-          perform((database) => {
-            const note = database.query<unknown, [number, number]>(
-              'UPDATE key SET used = max(coalesce(used, 0), ?2) WHERE id = ?1',
-            )
-            database
-              .transaction(() => {
-                for (const [id, time] of uses) note.run(id, time)
-              })
-              .immediate()
           }),
       },
     },

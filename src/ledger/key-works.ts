@@ -1,4 +1,4 @@
-import { appendEntry, type AuditKind } from './audit-works.ts'
+import { appendEntry } from './audit-works.ts'
 import {
   keyColumns,
   keyOwnerOf,
@@ -21,7 +21,8 @@ import {
   type ChangedKey,
 } from './key-rules.ts'
 import type { AuditMark, ChangeVia, KeyTable, NewKey, StoredKey } from './ledger.ts'
-import { numberInRow, places, statement, type PerformWork, type Statement, type Work } from './work.ts'
+import type { SqlKind } from './sql-kind.ts'
+import { numberInRow, places, sql, statement, type PerformWork, type Statement, type Work } from './work.ts'
 
 /** How changes are recorded. */
 export interface Recording {
@@ -35,18 +36,16 @@ export interface KeyDatabase {
   readonly read: PerformWork
   /** Performs a change in one transaction, then publishes it to all processes. @param work gets its number */
   change<Value>(work: (version: number) => Work<Value>): Promise<Value>
-  readonly audit: AuditKind
-  /** `OVERRIDING SYSTEM VALUE` in PostgreSQL: rows of lines have ids of their own. */
-  readonly overriding: string
+  readonly kind: SqlKind
   /** What each database does in its own way. */
-  readonly own: Pick<KeyTable, 'stamp' | 'changes' | 'noteUses' | 'mayBeAway'>
+  readonly own: Pick<KeyTable, 'stamp' | 'changes' | 'mayBeAway'>
 }
 
 type Recorder = (entry: ChangedKey) => Work<void>
 
 /** The keys of a database. A change and its entry in the audit are one transaction. */
 export function keyTable(database: KeyDatabase, { via, onEntry }: Recording): KeyTable {
-  const { read, audit, overriding, own } = database
+  const { read, kind, own } = database
 
   /** Performs a change, and records it. */
   async function change<Value>(work: (version: number, record: Recorder) => Work<Value>): Promise<Value> {
@@ -54,7 +53,7 @@ export function keyTable(database: KeyDatabase, { via, onEntry }: Recording): Ke
     const value = await database.change((version) => {
       entry = undefined
       return work(version, function* ({ id, ...facts }) {
-        entry = yield* appendEntry({ ...facts, via, object: String(id) }, audit)
+        entry = yield* appendEntry({ ...facts, via, object: String(id) }, kind)
       })
     })
     if (entry !== undefined) onEntry?.(entry)
@@ -91,12 +90,14 @@ export function keyTable(database: KeyDatabase, { via, onEntry }: Recording): Ke
       }),
     nameLine: (line, name) =>
       read(function* () {
+        // Rows of lines have ids of their own.
         yield statement(
-          `INSERT INTO key (${lineRowColumns.names}) ${overriding}
+          `INSERT INTO key (${lineRowColumns.names}) ${kind.overriding.text}
            VALUES ($1, $1, $2, $3, ${lineRowColumns.constants}) ON CONFLICT DO NOTHING`,
           lineRowValues(line, name),
         )
       }),
+    noteUses: (uses) => read(() => noteUses(uses, kind)),
     uses: (ids) =>
       read(function* () {
         if (ids.length === 0) return new Map()
@@ -105,6 +106,16 @@ export function keyTable(database: KeyDatabase, { via, onEntry }: Recording): Ke
         return new Map(rows.map((row) => [numberInRow(row, 'id'), numberInRow(row, 'used')]))
       }),
   }
+}
+
+/** One statement: outside a transaction, locks last no longer. */
+function* noteUses(uses: ReadonlyMap<number, number>, { arrays, lock }: SqlKind): Work<void> {
+  const given = sql`(SELECT CAST(value ->> 0 AS bigint) AS id, CAST(value ->> 1 AS bigint) AS used
+                     FROM ${arrays([...uses])})`
+  // Locked in their order: machines that note the same keys wait for each other.
+  yield sql`WITH noted AS (SELECT key.id, given.used FROM key JOIN ${given} AS given ON given.id = key.id
+              ORDER BY key.id ${lock?.('key') ?? statement('')})
+            UPDATE key SET used = noted.used FROM noted WHERE noted.id = key.id AND coalesce(key.used, 0) < noted.used`
 }
 
 interface Change {

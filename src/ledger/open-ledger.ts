@@ -1,9 +1,10 @@
 import { dirname, join } from 'node:path'
-import { appendEntry, auditTable, fileAudit } from './audit-works.ts'
+import { appendEntry, auditTable } from './audit-works.ts'
 import { fileKeys } from './file-keys.ts'
 import type { Ledger } from './ledger.ts'
 import { migrations } from './migrations.ts'
 import { openSharedDatabase, type SharedDatabaseOptions } from './shared-database.ts'
+import { fileSql } from './sql-kind.ts'
 import { atOnce } from './work.ts'
 
 export type LedgerOptions = Pick<SharedDatabaseOptions, 'path' | 'onTrouble' | 'lockMs'>
@@ -19,10 +20,10 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   return {
     keys: fileKeys(shared, { via: 'command line' }),
     keysVia: (via, onEntry) => fileKeys(shared, { via, onEntry }),
-    audit: auditTable((work) => shared.perform((database) => atOnce(database, work())), fileAudit),
+    audit: auditTable((work) => shared.perform((database) => atOnce(database, work())), fileSql),
     record: (change) =>
       shared.perform((database) =>
-        database.transaction(() => atOnce(database, appendEntry(change, fileAudit))).immediate(),
+        database.transaction(() => atOnce(database, appendEntry(change, fileSql))).immediate(),
       ),
     async people() {
       const { filePeople } = await import('./people/file-people.ts')

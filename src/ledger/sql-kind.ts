@@ -15,6 +15,12 @@ export interface SqlKind {
   readonly arrays: (rows: readonly (readonly number[])[]) => Statement
   /** Ends a query that locks the rows of a table. Absent: a transaction locks the database. */
   readonly lock?: (table: string) => Statement
+  /** Inserts an id of its own into a column that is counted. */
+  readonly overriding: Statement
+  /** The largest number that was ever given to an entry of the audit, as `given`. */
+  readonly entriesGiven: Statement
+  /** The row of `head` has this number, too: SQLite keeps it itself. */
+  readonly hasHead: boolean
   /** A column of buckets, and its value as counts. */
   readonly buckets: (column: 'first' | 'total') => Statement
   readonly readBuckets: (value: unknown) => number[]
@@ -27,6 +33,9 @@ export const fileSql: SqlKind = {
   byBytes: statement(''),
   listed: (values) => sql`json_each(${JSON.stringify(values)})`,
   arrays: (rows) => sql`json_each(${JSON.stringify(rows)})`,
+  overriding: statement(''),
+  entriesGiven: statement("SELECT coalesce(max(seq), 0) AS given FROM sqlite_sequence WHERE name = 'audit'"),
+  hasHead: false,
   buckets: statement,
   readBuckets: (value) => (value instanceof Uint8Array ? readBuckets(value) : []),
 }

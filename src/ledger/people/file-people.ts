@@ -1,11 +1,12 @@
 import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
-import { fileAudit, recorded } from '../audit-works.ts'
+import { recorded } from '../audit-works.ts'
 import { eraseFreed } from '../erase-freed.ts'
 import { changeInFile, type LedgerDatabase } from '../file-keys.ts'
 import type { PersonDatabase } from '../ledger.ts'
 import { rowMigrations } from '../migrations.ts'
 import { lockMsDefault, openDatabase, performed } from '../open-database.ts'
+import { fileSql } from '../sql-kind.ts'
 import { atOnce, rowsOf } from '../work.ts'
 
 /**
@@ -30,7 +31,7 @@ export async function filePeople(ledger: LedgerDatabase, rowsPath: string): Prom
     async deleteContent(person) {
       await inRows((database) => database.run('DELETE FROM content WHERE person = ?1', [person]))
     },
-    change: (work) => changeInFile(ledger, (database, version) => atOnce(database, recorded(work(version), fileAudit))),
+    change: (work) => changeInFile(ledger, (database, version) => atOnce(database, recorded(work(version), fileSql))),
     async erase() {
       await eraseFreed(ledger.perform)
       if (rows !== undefined) await eraseFreed((work) => performed(rowsPath, lockMs, () => work(rows)))

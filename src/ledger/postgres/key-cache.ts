@@ -2,10 +2,11 @@ import type { Database } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import { openStamp } from '../change-stamp.ts'
 import { eraseFreed } from '../erase-freed.ts'
-import { hasForgotten, keyColumns, ownerValues, storedKey } from '../key-row.ts'
+import { hasForgotten, keyColumns, ownerValues } from '../key-row.ts'
+import { keysWhere } from '../key-works.ts'
 import { LedgerTooNew, LedgerUnavailable, type KeyChanges, type KeyMark, type StoredKey } from '../ledger.ts'
 import { openSharedDatabase, type SharedDatabase } from '../shared-database.ts'
-import type { WorkRow } from '../work.ts'
+import { atOnce, places, rowsOf, statement } from '../work.ts'
 
 /** A key, and the number of its last change at the server. */
 export interface ServerKey extends StoredKey {
@@ -150,7 +151,7 @@ export async function openKeyCache({ path, graceMs, onTrouble, now = Date.now }:
         return database.transaction(() => ({
           mark: { file: number, version: state.changes },
           isWhole,
-          keys: rowsSince(database, isWhole ? 0 : mark.version).map(storedKey),
+          keys: atOnce(database, keysWhere('version > $1 ORDER BY id', [isWhole ? 0 : mark.version])),
         }))()
       }),
     state: () => shared.perform((database) => stateRow(database)),
@@ -199,10 +200,6 @@ function stateRow(database: Database): StateRow | undefined {
   )
 }
 
-function rowsSince(database: Database, version: number): readonly WorkRow[] {
-  return database.query<WorkRow, [number]>(`SELECT ${keyColumns} FROM key WHERE version > ?1 ORDER BY id`).all(version)
-}
-
 /** @returns whether the copy has changed */
 function applied(database: Database, { keys, isWhole, base, ...read }: KeysRead, next: number): boolean {
   const state = stateRow(database)
@@ -249,24 +246,25 @@ function replace(
   for (const key of keys) put(database, key, next)
 }
 
+const columns = [...keyColumns.split(', '), 'version', 'server_version']
+
 /** Stores a key, unless the copy has it in this state or a later one. @returns whether it was stored */
 function put(database: Database, key: ServerKey, next: number): boolean {
   const { id, line, hash, hint, name, kind, made, madeBy, expires, ended, endedBy, used, grants } = key
-  const { changes } = database.run(
-    `INSERT INTO key (${keyColumns}, version, server_version)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
-     ON CONFLICT (id) DO UPDATE SET
-       line = excluded.line, hash = excluded.hash, hint = excluded.hint, name = excluded.name, kind = excluded.kind,
-       made = excluded.made, made_by = excluded.made_by, expires = excluded.expires, ended = excluded.ended,
-       ended_by = excluded.ended_by, used = excluded.used, grants = excluded.grants, person = excluded.person,
-       person_name = excluded.person_name, person_user_id = excluded.person_user_id,
-       person_caseless = excluded.person_caseless, person_seen = excluded.person_seen, team = excluded.team,
-       version = excluded.version, server_version = excluded.server_version
-     WHERE key.server_version < excluded.server_version`,
-    [
-      ...[id, line, Buffer.from(hash, 'base64'), hint, name, kind, made, madeBy, expires ?? null, ended ?? null],
-      ...[endedBy ?? null, used ?? null, grants, ...ownerValues(key), next, key.version],
-    ],
+  const values = [
+    ...[id, line, Buffer.from(hash, 'base64'), hint, name, kind, made, madeBy, expires ?? null, ended ?? null],
+    ...[endedBy ?? null, used ?? null, grants, ...ownerValues(key), next, key.version],
+  ]
+  const stored = atOnce(
+    database,
+    rowsOf(
+      statement(
+        `INSERT INTO key (${columns.join(', ')}) VALUES (${places(columns.length)})
+         ON CONFLICT (id) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}
+         WHERE key.server_version < excluded.server_version RETURNING id`,
+        values,
+      ),
+    ),
   )
-  return changes > 0
+  return stored.length > 0
 }

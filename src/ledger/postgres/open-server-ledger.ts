@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { appendEntry, auditTable, serverAudit } from '../audit-works.ts'
+import { appendEntry, auditTable } from '../audit-works.ts'
 import { nameOfServer, type LedgerServer } from '../ledger-place.ts'
 import { LedgerRefused, LedgerUnavailable, type Ledger } from '../ledger.ts'
 import { inSteps } from '../work.ts'
@@ -8,6 +8,7 @@ import { postgresClient, type PostgresClient } from './postgres-client.ts'
 import { sharesConnections } from './postgres-failure.ts'
 import { prepareSchema } from './prepare-schema.ts'
 import { readIntoCache, serverKeys } from './server-keys.ts'
+import { serverSql } from './server-sql.ts'
 
 /** An unused connection of a process that changes keys is closed. */
 const idleMs = 10_000
@@ -54,11 +55,11 @@ export async function openServerLedger({
   return {
     keys: serverKeys({ client, cache }, { via: 'command line' }),
     keysVia: (via, onEntry) => serverKeys({ client, cache }, { via, onEntry }),
-    audit: auditTable((work) => client.perform((query) => inSteps(query, work())), serverAudit),
+    audit: auditTable((work) => client.perform((query) => inSteps(query, work())), serverSql),
     record: (change) =>
       client.transaction(async (query) => {
         await query('SELECT FROM head FOR UPDATE')
-        return await inSteps(query, appendEntry(change, serverAudit))
+        return await inSteps(query, appendEntry(change, serverSql))
       }),
     people: async () => (await import('./server-people.ts')).serverPeople({ client, cache }),
     async close() {

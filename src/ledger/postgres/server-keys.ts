@@ -1,10 +1,10 @@
-import { serverAudit } from '../audit-works.ts'
 import { keyColumns, storedKey } from '../key-row.ts'
 import { keyTable, type Recording } from '../key-works.ts'
 import type { KeyTable } from '../ledger.ts'
 import { inSteps } from '../work.ts'
 import type { KeyCache, KeysRead, ServerKey } from './key-cache.ts'
-import { jsonParameter, type PostgresClient, type Query, type SqlValue, type WorkOptions } from './postgres-client.ts'
+import type { PostgresClient, Query, SqlValue, WorkOptions } from './postgres-client.ts'
+import { serverSql } from './server-sql.ts'
 
 export interface ServerKeysOptions {
   readonly client: PostgresClient
@@ -22,8 +22,7 @@ export function serverKeys(options: ServerKeysOptions, recording: Recording): Ke
     {
       read: (work) => client.perform((query) => inSteps(query, work())),
       change: (work) => changeAtServer(options, (query, version) => inSteps(query, work(version))),
-      audit: serverAudit,
-      overriding: 'OVERRIDING SYSTEM VALUE',
+      kind: serverSql,
       own: {
         mayBeAway: true,
         stamp: () => cache?.stamp() ?? -1,
@@ -31,25 +30,9 @@ export function serverKeys(options: ServerKeysOptions, recording: Recording): Ke
           if (cache === undefined) throw new Error('without a copy there are no changes')
           return cache.changes(mark)
         },
-        noteUses: (uses) => noteUses(client, uses),
       },
     },
     recording,
-  )
-}
-
-async function noteUses(client: PostgresClient, uses: ReadonlyMap<number, number>): Promise<void> {
-  const noted = jsonParameter(Array.from(uses, ([id, used]) => ({ id, used })))
-  await client.perform((query) =>
-    // Locked in their order: machines that note the same keys wait for each other.
-    query(
-      `WITH noted AS (
-         SELECT key.id, given.used FROM key
-         JOIN jsonb_to_recordset($1::text::jsonb) AS given (id bigint, used bigint)
-           ON given.id = key.id ORDER BY key.id FOR UPDATE OF key)
-       UPDATE key SET used = greatest(key.used, noted.used) FROM noted WHERE key.id = noted.id`,
-      [noted],
-    ),
   )
 }
 

@@ -1,7 +1,8 @@
-import { recorded, serverAudit } from '../audit-works.ts'
+import { recorded } from '../audit-works.ts'
 import type { PersonDatabase } from '../ledger.ts'
 import { inSteps, rowsOf, type Statement, type WorkRow } from '../work.ts'
 import { changeAtServer, type ServerKeysOptions } from './server-keys.ts'
+import { serverSql } from './server-sql.ts'
 
 /** Limit of writing tables anew, in milliseconds. */
 const eraseMs = 600_000
@@ -17,7 +18,7 @@ export function serverPeople(options: ServerKeysOptions): PersonDatabase {
     async deleteContent(person) {
       await client.perform((query) => query('DELETE FROM content WHERE person = $1', [person]))
     },
-    change: (work) => changeAtServer(options, (query, version) => inSteps(query, recorded(work(version), serverAudit))),
+    change: (work) => changeAtServer(options, (query, version) => inSteps(query, recorded(work(version), serverSql))),
     erase: () =>
       client.perform(
         async (query) => {

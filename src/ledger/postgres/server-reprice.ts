@@ -1,4 +1,4 @@
-import { appendEntry, serverAudit } from '../audit-works.ts'
+import { appendEntry } from '../audit-works.ts'
 import { nameOfServer } from '../ledger-place.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import { moveSums } from '../use/reprice-works.ts'
@@ -45,7 +45,7 @@ async function repriceWithin(query: Query, options: RepriceOptions): Promise<Rep
   if (options.isDryRun || report.changed === 0) return report
   await inSteps(query, moveSums(moves, serverSql))
   await query('SELECT version FROM head FOR UPDATE')
-  await inSteps(query, appendEntry(repriceEntry(options, report), serverAudit))
+  await inSteps(query, appendEntry(repriceEntry(options, report), serverSql))
   return report
 }
 

@@ -10,6 +10,9 @@ export const serverSql: SqlKind = {
   listed: (values) => sql`jsonb_array_elements_text(${jsonParameter(values)}::text::jsonb)`,
   arrays: (rows) => sql`jsonb_array_elements(${jsonParameter(rows)}::text::jsonb)`,
   lock: (table) => statement(`FOR UPDATE OF ${table}`),
+  overriding: statement('OVERRIDING SYSTEM VALUE'),
+  entriesGiven: statement('SELECT audit AS given FROM head'),
+  hasHead: true,
   buckets: (column) => statement(`array_to_string(${column}, ',')`),
   readBuckets: (value) => (value === '' ? [] : String(value).split(',').map(Number)),
 }

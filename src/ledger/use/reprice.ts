@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { dirname, join } from 'node:path'
-import { appendEntry, fileAudit } from '../audit-works.ts'
+import { appendEntry } from '../audit-works.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import { migrations, rowMigrations } from '../migrations.ts'
 import { openDatabase, performed } from '../open-database.ts'
@@ -123,7 +123,7 @@ function bookRun(
   ledger
     .transaction(() => {
       atOnce(ledger, moveSums(moves, fileSql))
-      atOnce(ledger, appendEntry(repriceEntry(options, report), fileAudit))
+      atOnce(ledger, appendEntry(repriceEntry(options, report), fileSql))
       ledger
         .query<unknown, [string]>(
           `INSERT INTO meta (name, value) VALUES ('repriced', ?1)
