@@ -239,7 +239,7 @@ describe.each(databases.filter(([name]) => name === 'PostgreSQL'))('repricing in
     const { run, rows } = await subjectIn(place, [usedRequest()])
     const other = postgresClient({ url: place.place.kind === 'server' ? place.place.url : '' })
     await other.transaction(async (query) => {
-      await query(`SELECT pg_advisory_xact_lock(${0x73766372})`)
+      await query('SELECT pg_advisory_xact_lock($1)', [0x73766372])
       await expect(run()).rejects.toThrow(LedgerUnavailable)
     })
     expect(await rows()).toMatchObject([{ cost: 1_000 }])
