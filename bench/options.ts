@@ -50,8 +50,7 @@ export function helpText(proxies: ProxyNames): string {
 
 The report is printed and written to bench/results/DATE.md and .json. With fewer than ${roundsMin} rounds,
 or without some measure or proxy, it goes to DATE-partial.md and .json, which git ignores. The side by side
-goes to DATE-peers.md and .json. A full run also makes the table in README.md, a full side by side the one in
-docs/benchmarks.md.`
+goes to DATE-peers.md and .json. A full run, and a full side by side, also make their tables in docs/benchmarks.md.`
 }
 
 /**

@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { startField } from './field.ts'
-import { withGeneratedPart } from './generated-part.ts'
+import { withGeneratedPart, type GeneratedPart } from './generated-part.ts'
 import { processorTicks, stealPercent, thisMachine } from './machine.ts'
 import { measureByName } from './measures/measure-list.ts'
 import { measureNames, type Measurement, type MeasureName, type MeasureSetting } from './measures/measure.ts'
@@ -76,14 +76,14 @@ async function writeReport(run: BenchRun, { isSideBySide, isPartial }: BenchOpti
   console.log(markdown)
   progress(`written to bench/results/${name}.md and .json`)
   if (isPartial) return
-  if (summary === undefined) await writePage('README.md', speedMarkdown(run))
-  else await writePage('docs/benchmarks.md', summary)
+  if (summary === undefined) await writePage('relays', speedMarkdown(run))
+  else await writePage('gateways', summary)
 }
 
-async function writePage(name: string, part: string): Promise<void> {
-  const page = join(import.meta.dir, '..', name)
-  await Bun.write(page, withGeneratedPart(await Bun.file(page).text(), part))
-  progress(`the table in ${name} is made`)
+async function writePage(name: GeneratedPart, part: string): Promise<void> {
+  const page = join(import.meta.dir, '../docs/benchmarks.md')
+  await Bun.write(page, withGeneratedPart(await Bun.file(page).text(), name, part))
+  progress(`the table of ${name} in docs/benchmarks.md is made`)
 }
 
 async function main(): Promise<number> {

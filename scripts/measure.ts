@@ -102,6 +102,8 @@ function printFigures(): void {
     ['functions of them above 60 lines with inner ones', longFunctions(files).length],
     ['files of them under 60 lines with one importer', filesOfOneUser(files).length],
     ['entries of the widest row of allowed imports', widestImports()],
+    ['words in README.md', wordsOf('README.md')],
+    ['words in README.md and docs', wordsOf('README.md') + wordsOf('docs/*.md')],
     ['words in docs/decisions', wordsOf('docs/decisions/*.md')],
     ['seconds to measure', ((performance.now() - began) / 1000).toFixed(1)],
   ]

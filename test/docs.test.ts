@@ -153,14 +153,9 @@ describe('README.md', () => {
     )
   })
 
-  test('names every command, and every page of docs/', () => {
-    const readme = textOf('README.md')
-    const commands = Array.from(
-      textOf('docs/commands.md').matchAll(/^## `svc ([a-z]+)`$/gm),
-      ([, name = '']) => name,
-    ).filter((name) => name !== 'serve')
-    expect(commands.filter((name) => !readme.includes(`npm run svc -- ${name}`))).toEqual([])
-    expect(documents.filter((path) => /^docs\/[^/]+$/.test(path) && !readme.includes(`](${path})`))).toEqual([])
+  test('has at most 900 words before its licence', () => {
+    const [text = ''] = textOf('README.md').split(/^Licence:/m)
+    expect(text.match(/\S+/g)?.length).toBeLessThanOrEqual(900)
   })
 
   test('names only npm scripts that exist', () => {
@@ -172,6 +167,12 @@ describe('README.md', () => {
       named.filter((name) => typeof scripts !== 'object' || scripts === null || !Object.hasOwn(scripts, name)),
     ).toEqual([])
   })
+})
+
+test('docs/README.md leads to every page of docs/', () => {
+  const map = textOf('docs/README.md')
+  const pages = documents.filter((path) => /^docs\/[^/]+$/.test(path) && path !== 'docs/README.md')
+  expect(pages.filter((path) => !map.includes(`](${basename(path)}`))).toEqual([])
 })
 
 test('every configuration that is shown is valid', () => {
