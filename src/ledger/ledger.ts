@@ -210,10 +210,8 @@ export interface AuditTable {
 export interface PersonDatabase {
   /** Reads keys, changes, names and sums. */
   read(statement: Statement): Promise<readonly WorkRow[]>
-  /** Reads requests, attempts and content. */
-  readRequests(statement: Statement): Promise<readonly WorkRow[]>
-  /** Deletes the content of a person. @param person number of the person */
-  deleteContent(person: number): Promise<void>
+  /** Performs a statement on requests, attempts and content. */
+  inRequests(statement: Statement): Promise<readonly WorkRow[]>
   /**
    * Performs work and appends the entry that it returns to the audit, in one transaction. Running services have changed
    * keys before it returns, as after other changes of keys.

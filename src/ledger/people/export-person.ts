@@ -91,7 +91,7 @@ export async function* exportPerson(
     const text = `SELECT seq, ${requestColumns.filter((name) => name !== 'person').join(', ')} FROM request
                   WHERE person = $1 AND person <> 0 AND (time, seq) > ($2, $3) ORDER BY time, seq LIMIT ${pageRows}`
     for (let last: readonly [number, number] = [Number.MIN_SAFE_INTEGER, 0]; ;) {
-      const rows = (await database.readRequests({ text, values: [id, ...last] })).map((row) => plain(row, requestTexts))
+      const rows = (await database.inRequests({ text, values: [id, ...last] })).map((row) => plain(row, requestTexts))
       const end = rows.at(-1)
       if (end === undefined) return
       const attempts = await attemptsOf(rows.map(({ seq }) => Number(seq)))
@@ -106,7 +106,7 @@ export async function* exportPerson(
     const text = `SELECT seq, id, time, line, expires, question, answer, flags FROM content
                   WHERE person = $1 AND person <> 0 AND seq > $2 AND expires > $3 ORDER BY seq LIMIT ${contentRowsMax}`
     for (let last = 0; ;) {
-      const rows = await database.readRequests({ text, values: [id, last, time] })
+      const rows = await database.inRequests({ text, values: [id, last, time] })
       const end = rows.at(-1)
       if (end === undefined) return
       for (const row of rows) {
@@ -121,7 +121,7 @@ export async function* exportPerson(
     const text = `SELECT seq, ${attemptColumns.join(', ')} FROM attempt WHERE seq IN (${numbers.join(', ')})
                   ORDER BY seq, n`
     const found = new Map<number, object[]>()
-    for (const row of await database.readRequests({ text, values: [] })) {
+    for (const row of await database.inRequests({ text, values: [] })) {
       const { seq, ...attempt } = plain(row)
       const trail = found.get(Number(seq)) ?? []
       trail.push(await named(attempt))

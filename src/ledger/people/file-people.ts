@@ -1,4 +1,3 @@
-import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { recorded } from '../audit-works.ts'
 import { eraseFreed } from '../erase-freed.ts'
@@ -21,15 +20,10 @@ export async function filePeople(ledger: LedgerDatabase, rowsPath: string): Prom
     ? await openDatabase({ path: rowsPath, migrations: rowMigrations, lockMs, isDispensable: true })
     : undefined
 
-  async function inRows<Value>(work: (database: Database) => Value): Promise<Value | undefined> {
-    return rows === undefined ? undefined : await performed(rowsPath, lockMs, () => work(rows))
-  }
-
   return {
     read: (statement) => ledger.perform((database) => atOnce(database, rowsOf(statement))),
-    readRequests: async (statement) => (await inRows((database) => atOnce(database, rowsOf(statement)))) ?? [],
-    async deleteContent(person) {
-      await inRows((database) => database.run('DELETE FROM content WHERE person = ?1', [person]))
+    async inRequests(statement) {
+      return rows === undefined ? [] : await performed(rowsPath, lockMs, () => atOnce(rows, rowsOf(statement)))
     },
     change: (work) => changeInFile(ledger, (database, version) => atOnce(database, recorded(work(version), fileSql))),
     async erase() {

@@ -15,7 +15,7 @@ import { forgottenMark } from './forgotten-mark.ts'
 export async function forgetPerson(database: PersonDatabase, person: FoundPerson, at: number): Promise<void> {
   const { personId: subject, id, names } = person
   // First: a failure must not leave content of a person who cannot be found any more.
-  if (id !== 0) await database.deleteContent(id)
+  if (id !== 0) await database.inRequests(statement('DELETE FROM content WHERE person = $1', [id]))
   await database.change(function* (version) {
     const keys = subject === undefined ? [] : yield* forgetSubject(subject, { at, version })
     for (const name of names) yield* forgetName(name, version)

@@ -14,10 +14,7 @@ export function serverPeople(options: ServerKeysOptions): PersonDatabase {
     client.perform((query) => inSteps(query, rowsOf(statement)))
   return {
     read,
-    readRequests: read,
-    async deleteContent(person) {
-      await client.perform((query) => query('DELETE FROM content WHERE person = $1', [person]))
-    },
+    inRequests: read,
     change: (work) => changeAtServer(options, (query, version) => inSteps(query, recorded(work(version), serverSql))),
     erase: () =>
       client.perform(

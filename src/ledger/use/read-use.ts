@@ -53,7 +53,7 @@ function readRowsFile(path: string, lockMs: number): RowsReader {
   const replaced: unknown[] = []
 
   function leave(): void {
-    replaced.push(open)
+    if (open !== undefined) replaced.push(open)
     open = undefined
   }
 
