@@ -10,7 +10,7 @@ export interface FaultCase {
   /** Unique, `[a-z0-9-]+`. */
   readonly id: string
   readonly area: Area
-  /** The fault in words: the first cell of its row in docs/reliability.md. */
+  /** The fault in words: the first cell of its row in lab/faults/outcomes.md. */
   readonly what: string
   /** Reason why this machine cannot run the case; `undefined`: it can. */
   readonly needs?: () => string | undefined

@@ -12,7 +12,7 @@ export function providerFault(fault: Fault, area: Area, isShort = false): FaultC
   return {
     id: idOf(fault.name),
     area,
-    what: `${fault.words} ([row ${fault.row}](failover.md#what-each-failure-does))`,
+    what: `${fault.words} ([row ${fault.row}](../../docs/failover.md#what-each-failure-does))`,
     isShort,
     async run(testbed) {
       const a = startFault(fault),
@@ -31,7 +31,7 @@ export function resumedCut(cut: Cut, area: Area, isShort = false): FaultCase {
   return {
     id: idOf(cut.name),
     area,
-    what: `${cut.words} after the first tokens of a stream ([row ${cut.row}](failover.md#what-each-failure-does))`,
+    what: `${cut.words} after the first tokens of a stream ([row ${cut.row}](../../docs/failover.md#what-each-failure-does))`,
     isShort,
     async run(testbed) {
       const a = faultUpstream(cut.script),

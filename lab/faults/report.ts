@@ -5,7 +5,7 @@ import manifest from '../../package.json'
 import { areas, type Area } from './fault-case.ts'
 import type { Outcome } from './runner.ts'
 
-const document = join(import.meta.dir, '..', '..', 'docs', 'reliability.md')
+const document = join(import.meta.dir, 'outcomes.md')
 const opening = '<!-- faults -->',
   ending = '<!-- end of faults -->'
 
@@ -20,12 +20,12 @@ const titles: Readonly<Record<Area, string>> = {
   workers: 'In the workers',
 }
 
-/** Writes the table of outcomes into docs/reliability.md, between its two marks. @throws when a mark is missing */
+/** Writes the table of outcomes into lab/faults/outcomes.md, between its two marks. @throws when a mark is missing */
 export async function writeTable(outcomes: readonly Outcome[]): Promise<void> {
   const text = readFileSync(document, 'utf8')
   const from = text.indexOf(opening),
     to = text.indexOf(ending)
-  if (from === -1 || to === -1) throw new Error(`docs/reliability.md lacks ${opening} or ${ending}`)
+  if (from === -1 || to === -1) throw new Error(`lab/faults/outcomes.md lacks ${opening} or ${ending}`)
   writeFileSync(document, `${text.slice(0, from + opening.length)}\n${table(outcomes, new Date())}\n${text.slice(to)}`)
 }
 
@@ -40,7 +40,7 @@ export function table(outcomes: readonly Outcome[], date: Date): string {
     const rows = outcomes.filter(({ fault }) => fault.area === area)
     return rows.length === 0
       ? []
-      : [`### ${titles[area]}\n\n| Fault | What happened |\n|---|---|\n${rows.map(row).join('\n')}`]
+      : [`## ${titles[area]}\n\n| Fault | What happened |\n|---|---|\n${rows.map(row).join('\n')}`]
   })
   return [summary, ...parts].join('\n\n')
 }

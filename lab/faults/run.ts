@@ -9,7 +9,7 @@ the requests at providers, and that nothing is left behind.
   --only NAME   one area (${areas.join(', ')}), or one fault by its id; may be repeated
   --short       only the quick faults that npm test runs
   --list        list the faults, and run none
-  --write       write the table of outcomes into docs/reliability.md (after a run of all faults)
+  --write       write the table of outcomes into lab/faults/outcomes.md (after a run of all faults)
   --help        this help
 
 Exit code 1 when a fault failed, 2 for an unknown option.`
