@@ -13,7 +13,9 @@ export interface KnownRoute {
 
 /** Routes that the documents list: `POST /v1/chat/completions`. */
 export function documentedRoutes(): readonly KnownRoute[] {
-  const text = ['api.md', 'sign-in.md'].map((page) => readFileSync(join(root, 'docs', page), 'utf8')).join('\n')
+  const text = ['api.md', 'contributing/page-api.md', 'sign-in.md']
+    .map((page) => readFileSync(join(root, 'docs', page), 'utf8'))
+    .join('\n')
   const cells = Array.from(text.matchAll(/^\| ((?:`(?:GET|POST|DELETE) [^`]*`(?:, )?)+) \|/gm), ([, cell = '']) => cell)
   return cells.flatMap((cell) =>
     Array.from(cell.matchAll(/`(GET|POST|DELETE) (\/[^` ]*)`/g), ([, method = '', path = '']) => ({ method, path })),

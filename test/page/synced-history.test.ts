@@ -13,7 +13,7 @@ import { converse, said } from './conversation.ts'
 import { describeInChromium, inChromium, useChromium, wide } from './in-chromium.ts'
 import { account, signInLink, enterSignedIn, signOutLine } from './sign-in.ts'
 
-/** Conversations of a person on two devices (docs/page.md). */
+/** Conversations of a person on two devices (docs/conversations.md). */
 
 const conversations = 'nav[aria-label="Conversations"]'
 

@@ -9,7 +9,7 @@ import { startGithub, type Github } from '../fakes/identity/github.ts'
 import { runSvcWith, type ServiceConfig } from '../harness.ts'
 import { startSignIn, type SignInRig } from './rig.ts'
 
-/** Conversations on the server, with two workers (docs/page.md). */
+/** Conversations on the server, with two workers (docs/conversations.md). */
 
 const key = randomBytes(32).toString('base64')
 const secretText = 'Zitronenfalter am Fenster'

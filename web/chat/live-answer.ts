@@ -1,6 +1,6 @@
 import { Unreachable, type ApiClient } from '../api/client.ts'
 
-/** Path of requests whose answers go on without their reader, and can be taken up again (docs/page.md). */
+/** Path of requests whose answers go on without their reader, and can be taken up again (docs/using.md). */
 export const askPath = '/api/chat'
 
 /** Path of an answer in the service. @param from number of its bytes that are there already */

@@ -364,9 +364,9 @@ test.each([
   expect(fileNameOf(title, 'md')).toBe(name)
 })
 
-test('the example in docs/page.md can be imported', async () => {
+test('the example in docs/conversation-format.md can be imported', async () => {
   const [, example = ''] =
-    /^```json\n([^]*?)^```$/m.exec(await Bun.file(new URL('../../docs/page.md', import.meta.url)).text()) ?? []
+    /^```json\n([^]*?)^```$/m.exec(await Bun.file(new URL('../../docs/conversation-format.md', import.meta.url)).text()) ?? []
   const history = memoryHistory()
   expect(await importJson(new Blob([example]), history)).toEqual({ added: 1, same: 0, faults: [] })
 })

@@ -7,7 +7,7 @@ import { oneLine } from './one-line.ts'
 import { parseConversation } from './parse-conversation.ts'
 
 /**
- * `format` and `version` of an export file (docs/page.md). Without versions of messages, files are as they were in
+ * `format` and `version` of an export file (docs/conversation-format.md). Without versions of messages, files are as they were in
  * version 1.
  */
 const format = 'svc-conversations',

@@ -47,7 +47,7 @@ export interface AnswersApiOptions {
 
 /**
  * `POST /api/chat`, a chat request whose answer goes on for a minute without its reader; `GET` and `DELETE` of
- * `/api/answers/{id}`, which read it again and stop it (docs/page.md). An answer is found only by the user that asked,
+ * `/api/answers/{id}`, which read it again and stop it (docs/using.md). An answer is found only by the user that asked,
  * by the id in its `x-svc-answer`: request ids are shown in logs and lists.
  */
 export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions): readonly Route[] {

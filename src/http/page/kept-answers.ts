@@ -48,7 +48,7 @@ export interface KeptAnswers {
 /** Names of answers that were stopped before they began. The oldest are dropped. */
 const stoppedMax = 256
 
-/** Keeps the answers to the page (docs/page.md). @param isClosing whether the service shuts down */
+/** Keeps the answers to the page (docs/using.md). @param isClosing whether the service shuts down */
 export function keptAnswers(timers: SharedTimers, isClosing: () => boolean, limits = keptLimits): KeptAnswers {
   return new AnswersInMemory(timers, isClosing, limits)
 }
