@@ -366,7 +366,9 @@ test.each([
 
 test('the example in docs/conversation-format.md can be imported', async () => {
   const [, example = ''] =
-    /^```json\n([^]*?)^```$/m.exec(await Bun.file(new URL('../../docs/conversation-format.md', import.meta.url)).text()) ?? []
+    /^```json\n([^]*?)^```$/m.exec(
+      await Bun.file(new URL('../../docs/conversation-format.md', import.meta.url)).text(),
+    ) ?? []
   const history = memoryHistory()
   expect(await importJson(new Blob([example]), history)).toEqual({ added: 1, same: 0, faults: [] })
 })

@@ -7,8 +7,8 @@ import { oneLine } from './one-line.ts'
 import { parseConversation } from './parse-conversation.ts'
 
 /**
- * `format` and `version` of an export file (docs/conversation-format.md). Without versions of messages, files are as they were in
- * version 1.
+ * `format` and `version` of an export file (docs/conversation-format.md). Without versions of messages, files are as
+ * they were in version 1.
  */
 const format = 'svc-conversations',
   linearVersion = 1,
