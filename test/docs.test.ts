@@ -149,7 +149,10 @@ describe('README.md', () => {
     }
     const shown = examplesOf(textOf('README.md')).find(({ kind }) => kind === 'start lines')?.code
     expect(shown).toBe(
-      startLines({ host: '127.0.0.1', port: 8000, config, path: '~/.svc/providers.json', program: 'npm run svc --' }),
+      startLines({
+        ...{ host: '127.0.0.1', port: 8000, config, path: '~/.svc/providers.json', keysFile: '~/.svc/keys.env' },
+        program: 'npm run svc --',
+      }),
     )
   })
 

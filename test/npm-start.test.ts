@@ -53,3 +53,16 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
   20_000,
 )
+
+test.each([
+  [['--port', '8123'], 'type npm start -- --port 8123'],
+  [['--log-level=debug'], 'type npm start -- --log-level debug'],
+])('npm start %j says what to type', async (flags, advice) => {
+  const npm = Bun.spawn(['npm', 'start', ...flags], {
+    cwd: join(import.meta.dir, '..'),
+    env: { ...process.env, SVC_HOME: folder },
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  expect([await npm.exited, await npm.stderr.text()]).toEqual([2, expect.stringContaining(advice)])
+})

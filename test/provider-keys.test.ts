@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chat, question, trailOf } from './client.ts'
+import { chat, pick, question, trailOf } from './client.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
 import { good } from './fakes/good.ts'
 import { reply } from './fakes/replies.ts'
@@ -160,7 +160,7 @@ test('a fault of keys.env names its line, and no value', async () => {
   await service.write('keys.env', { text: 'LOCKED_KEY=hidden-1\nhidden-2\nLOCKED_KEY=hidden-3\n', mode: 0o600 })
   for (let round = 0; round < 300 && !service.output.includes('keys.env:2'); round++) await Bun.sleep(10)
   expect(service.output).toContain('keys.env:2:1: found a line without NAME=')
-  expect(service.output).toContain('keys.env:3:1: LOCKED_KEY: found a duplicate name')
+  expect(service.output).toContain('keys.env:3:1: found a duplicate name')
   expect(service.output).not.toContain('hidden')
 })
 
@@ -180,4 +180,89 @@ test('commands read keys from files, and name a file without a key', async () =>
   expect(out).toContain('the key file /nowhere/groq is missing or empty')
   expect(out).toContain(`the key file ${home} has no usable key`)
   expect(out.match(/key file/g)).toHaveLength(2)
+})
+
+describe('a key typed on the page', () => {
+  /** Sends a change of the providers, as the page does. */
+  async function change(service: ServiceUnderTest, body: object, headers: Readonly<Record<string, string>> = {}) {
+    const state = await fetch(`${service.url}/api/providers`).then((answer) => answer.json())
+    const version = pick(state, 'version') ?? 'missing'
+    const answer = await fetch(`${service.url}/api/providers`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ version, ...body }),
+    })
+    const text = await answer.text()
+    return { status: answer.status, text }
+  }
+
+  const entry = { baseUrl: locked.url, models: ['m'] }
+
+  test('is used by the next request, and shown nowhere', async () => {
+    valid.key = 'typed-1'
+    await using service = await startService({ providers: [provider('spare', spare.url)] })
+    const added = await change(service, { id: 'lab', change: 'add', entry: { ...entry, key: 'typed-1' } })
+    expect(added.status).toBe(200)
+    expect((await chat(service.url, question({ model: 'lab/m' }))).status).toBe(200)
+    valid.key = 'typed-2'
+    const edited = await change(service, { id: 'lab', change: 'edit', edit: { key: 'typed-2' } })
+    expect((await chat(service.url, question({ model: 'lab/m' }))).status).toBe(200)
+    const settings = await fetch(`${service.url}/api/providers/settings?id=lab`).then((answer) => answer.text())
+    const keysEnv = join(service.home, 'keys.env')
+    expect((await stat(keysEnv)).mode & 0o777).toBe(0o600)
+    expect(await readFile(keysEnv, 'utf8')).toEndWith('SVC_KEY_LAB=typed-2\n')
+    expect(await readFile(service.file, 'utf8')).toContain('"api_key": "$SVC_KEY_LAB"')
+    for (const shown of [added.text, edited.text, settings, service.output]) expect(shown).not.toContain('typed')
+    expect(service.output).toContain('a key was written on the page')
+  })
+
+  test('is tried before it is written', async () => {
+    valid.key = 'typed-1'
+    await using service = await startService({ providers: [provider('spare', spare.url)] })
+    const look = (key: string) =>
+      fetch(`${service.url}/api/providers/look`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ id: 'lab', entry: { baseUrl: locked.url, key } }),
+      }).then((answer) => answer.text())
+    expect(await look('wrong')).toContain('401')
+    // A list of models is no answer of this upstream, but the key was accepted.
+    expect(await look('typed-1')).not.toContain('401')
+    expect(await Bun.file(join(service.home, 'keys.env')).exists()).toBe(false)
+  })
+
+  test.each([
+    ['from a page without https', { origin: 'http://10.0.0.5:8000', host: '10.0.0.5:8000' }, 'typed-1', 403],
+    ['with a space', {}, 'typed 1', 400],
+    ['with a line break', {}, 'typed-1\nB=2', 400],
+    ['that names a variable', {}, '$HOME', 400],
+    ['that is too long', {}, 'typed'.repeat(2_000), 400],
+  ])('%s is refused', async (_, headers, key, status) => {
+    await using service = await startService({ providers: [provider('spare', spare.url)] })
+    const answer = await change(service, { id: 'lab', change: 'add', entry: { ...entry, key } }, headers)
+    expect([answer.status, answer.text.includes(key)]).toEqual([status, false])
+    expect(await Bun.file(join(service.home, 'keys.env')).exists()).toBe(false)
+  })
+
+  test('is not written for a file that has changed meanwhile, nor beneath a variable of the process', async () => {
+    await using service = await startService(
+      { providers: [provider('spare', spare.url)] },
+      { environment: { SVC_KEY_LAB: 'of-the-process' } },
+    )
+    const stale = await change(service, {
+      version: 'old',
+      id: 'lab',
+      change: 'add',
+      entry: { ...entry, key: 'typed-1' },
+    })
+    const hidden = await change(service, {
+      ...{ id: 'lab', change: 'add' },
+      entry: { ...entry, key: 'typed-1', keyVariable: 'SVC_KEY_LAB' },
+    })
+    expect([stale.status, hidden.status]).toEqual([409, 400])
+    expect(await Bun.file(join(service.home, 'keys.env')).exists()).toBe(false)
+    valid.key = 'typed-1'
+    expect((await change(service, { id: 'lab', change: 'add', entry: { ...entry, key: 'typed-1' } })).status).toBe(200)
+    expect(await readFile(join(service.home, 'keys.env'), 'utf8')).toContain('SVC_KEY_LAB_2=typed-1')
+  })
 })

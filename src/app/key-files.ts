@@ -44,6 +44,10 @@ export class KeyFiles implements ProviderKeys {
     return this.#texts.environment
   }
 
+  isFixed(variable: string): boolean {
+    return this.#texts.isFixed(variable)
+  }
+
   /** Calls `changed` after each change of a key. */
   onChange(changed: () => Promise<unknown>): void {
     this.#changed = changed
@@ -55,12 +59,14 @@ export class KeyFiles implements ProviderKeys {
 
   /** Reads all files again, at most once a second. Resolves when changed keys are in use. */
   async renew(): Promise<void> {
-    const now = performance.now()
-    if (now - this.#renewedAt >= renewMs) {
-      this.#renewedAt = now
-      this.#renewing = Promise.all(Array.from(this.#files.values(), (file) => file.reload()))
-    }
+    if (performance.now() - this.#renewedAt >= renewMs) this.#renewing = this.reload()
     await this.#renewing
+  }
+
+  /** Reads all files again now. Never rejects. */
+  async reload(): Promise<void> {
+    this.#renewedAt = performance.now()
+    await Promise.all(Array.from(this.#files.values(), (file) => file.reload()))
   }
 
   close(): void {

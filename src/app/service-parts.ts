@@ -1,4 +1,5 @@
 import { defaultLimits } from '../config/defaults.ts'
+import { keysEnvFile } from '../config/file/key-texts.ts'
 import { configOf } from '../config/file/load-config.ts'
 import { presetsFile } from '../config/file/parse-presets.ts'
 import { priceFiles } from '../config/file/parse-prices.ts'
@@ -264,7 +265,18 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
       process.on('SIGHUP', runtime.reload)
       const program = programName(environment)
       const { config } = active
-      runtime.listening(port, startLines({ host, port, config, path, program, extensions: extensions.all }))
+      runtime.listening(
+        port,
+        startLines({
+          host,
+          port,
+          config,
+          path,
+          keysFile: keysEnvFile(environment),
+          program,
+          extensions: extensions.all,
+        }),
+      )
       page.build()
       return {}
     },

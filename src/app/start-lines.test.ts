@@ -104,6 +104,7 @@ describe('the lines of a start', () => {
   test.each([
     ['0.0.0.0', 'http://127.0.0.1:8000'],
     ['::1', 'http://[::1]:8000'],
+    ['::', 'http://[::1]:8000'],
     ['192.0.2.1', 'http://192.0.2.1:8000'],
     ['localhost', 'http://localhost:8000'],
   ])('give an address that can be opened for %s', (host, address) => {

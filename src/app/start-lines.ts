@@ -7,6 +7,8 @@ export interface StartFacts {
   readonly config: Config
   /** Path of the configuration file, which need not exist. */
   readonly path: string
+  /** Path of keys.env, which need not exist. Absent: there is no folder for it. */
+  readonly keysFile?: string | undefined
   /** Command name of this program. Default: `svc`. */
   readonly program?: string
   /** The extensions of `--auth`. */
@@ -14,8 +16,9 @@ export interface StartFacts {
 }
 
 /** The lines printed when the service is ready: address, providers, missing keys, and how to add a provider. */
-export function startLines({ host, port, config, path, program = 'svc', extensions = [] }: StartFacts): string {
-  const address = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`
+export function startLines(facts: StartFacts): string {
+  const { host, port, config, path, extensions = [] } = facts
+  const address = `http://${addressOf(host)}:${port}`
   const usable = config.providers.filter(isUsable)
   const unusable = config.providers.filter((provider) => !isUsable(provider))
   const isOpen = extensions.every(({ isOn }) => !isOn)
@@ -26,13 +29,19 @@ export function startLines({ host, port, config, path, program = 'svc', extensio
     ...unusable.map(
       ({ id, enabled, unavailable }) => `  -  ${id}: ${enabled ? (unavailable ?? 'unusable') : 'switched off'}`,
     ),
-    ...advice(config, path, program, usable.length),
+    ...advice(facts, usable.length),
     ...extensions.map(
       ({ name, isOn }) =>
         `${name} is ${isOn ? 'on.' : isOpen ? 'OFF: every client that reaches this address can use it.' : 'OFF.'}`,
     ),
     '',
   ].join('\n')
+}
+
+/** A host that a browser on this machine can open. */
+function addressOf(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  return host.includes(':') ? `[${host === '::' ? '::1' : host}]` : host
 }
 
 function isUsable({ enabled, unavailable }: ProviderConfig): boolean {
@@ -56,14 +65,15 @@ function modelsOf(models: ProviderConfig['models']): string {
   return names.length > 4 ? `${names.slice(0, 4).join(', ')} and ${names.length - 4} more` : names.join(', ')
 }
 
-function advice(config: Config, path: string, program: string, usable: number): readonly string[] {
+function advice({ config, path, keysFile, program = 'svc' }: StartFacts, usable: number): readonly string[] {
+  const keys = keysFile === undefined ? 'the environment' : harmless(keysFile)
   if (config.source.kind === 'echo') {
     return [
-      'To add a provider, set its key, such as GROQ_API_KEY or OPENAI_API_KEY, and start again;',
+      `To add a provider, open this address; or write its key, such as GROQ_API_KEY=…, into ${keys};`,
       `or write ${path} (${program} init makes one to begin with).`,
     ]
   }
-  if (usable === 0) return ['No provider is usable: set the keys that are missing and start again.']
+  if (usable === 0) return [`No provider is usable: write the keys that are missing into ${keys}.`]
   return config.source.kind === 'detected'
     ? [`${program} init writes them into a file, where you choose the order.`]
     : []

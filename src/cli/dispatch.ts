@@ -1,4 +1,4 @@
-import { parseArguments, show } from '../base/command-line/arguments.ts'
+import { flagName, parseArguments, show } from '../base/command-line/arguments.ts'
 import type { Command, CommandContext, CommandEntry } from '../base/command-line/command.ts'
 import { nearestName } from '../base/nearest.ts'
 import { harmless, harmlessLines } from '../base/shown-text.ts'
@@ -55,6 +55,7 @@ async function run(
     return print(programHelp(await Promise.all(commands.map((entry) => entry.load()))), processContext)
   }
   const entry = name === undefined ? commands[0] : commands.find((each) => each.name === name)
+  if (entry === undefined || name === undefined) await refuseFlagsOfNpm(argv, commands, processContext)
   if (entry === undefined) throw unknownCommand(name ?? '', commands)
   const command = await entry.load()
   if (isHelp) {
@@ -91,6 +92,22 @@ function print(text: string, { stdout }: ProcessContext): number {
 function asksForHelp(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   return (end === -1 ? argv : argv.slice(0, end)).some((argument) => argument === '--help' || argument === '-h')
+}
+
+/** `npm start --port 8080` gives `--port` to npm and the rest to svc. @throws {UsageError} with what to type */
+async function refuseFlagsOfNpm(
+  argv: readonly string[],
+  [first]: readonly CommandEntry[],
+  { environment }: ProcessContext,
+): Promise<void> {
+  if (environment['npm_lifecycle_event'] !== 'start' || first === undefined) return
+  for (const name of Object.keys((await first.load()).flags)) {
+    const flag = flagName(name)
+    const taken = environment[`npm_config_${flag.slice(2).replaceAll('-', '_')}`]
+    if (taken === undefined) continue
+    const value = taken === 'true' ? (argv[0] ?? '…') : taken
+    throw new UsageError(`npm took ${flag} for itself: type npm start -- ${flag} ${value}`)
+  }
 }
 
 function unknownCommand(name: string, commands: readonly CommandEntry[]): UsageError {

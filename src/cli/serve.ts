@@ -39,7 +39,9 @@ export const serveCommand: Command<typeof serveFlags, ServeCommandContext> = {
 /** Runs the primary, a worker or a single process. Each loads only its own modules. */
 async function run(command: ServeCommandContext): Promise<number> {
   ignoreReloadSignals()
-  const context = serveContext(command.flags, command)
+  const { host } = command.flags
+  // As in a URL: `[::1]`.
+  const context = serveContext({ ...command.flags, host: host.replace(/^\[(.*)\]$/, '$1') }, command)
   if (command.flags.workers !== undefined && !isWorker(command.environment)) {
     const { servePrimary } = await import('../app/workers/serve-primary.ts')
     return servePrimary(context, command)

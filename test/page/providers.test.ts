@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { chat, pick, question } from '../client.ts'
 import type { Person, Tab } from '../fakes/chromium.ts'
 import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
@@ -228,6 +229,7 @@ describeInChromium('the providers', () => {
     expect(await tab.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true')
     await tab.type('lab')
     await tab.fill('role=textbox[name="Base URL"]', `http://127.0.0.1:${lister.port}/v1`)
+    await tab.click('dialog >> text="By a variable instead"')
     await tab.fill('role=textbox[name^="Environment variable"]', 'OPENAI_API_KEY')
     await tab.click('dialog >> role=button[name="Test"]')
     await tab.waitFor('dialog >> text=/a name that begins with SVC_KEY_/')
@@ -262,6 +264,7 @@ describeInChromium('the providers', () => {
     await tab.click('[aria-label="More about b"]')
     await tab.click('role=menuitem[name="Settings…"]')
     await tab.fill('role=textbox[name="Base URL"]', url)
+    await tab.click('dialog >> text="By a variable instead"')
     await tab.fill('role=textbox[name^="Environment variable"]', 'OPENAI_API_KEY')
     await tab.click('dialog >> role=button[name="Save"]')
     await tab.waitFor('dialog >> text=/Allowed here: a name that begins with SVC_KEY_/')
@@ -269,7 +272,7 @@ describeInChromium('the providers', () => {
     await tab.click('dialog >> role=button[name="Test"]')
     await tab.waitFor('dialog >> text=/It lists 2 models \\(/')
     await tab.click('dialog li label >> nth=1')
-    await tab.click('dialog summary')
+    await tab.click('dialog summary:has-text("Advanced")')
     await tab.fill('role=textbox[name="Connecting"]', '0')
     await tab.click('dialog >> role=button[name="Save"]')
     await tab.waitFor('dialog [role="alert"] >> text=/^Whole numbers from 1 to 86,400,000/')
@@ -304,11 +307,55 @@ describeInChromium('the providers', () => {
     await tab.click('role=button[name="Add a provider…"]')
     await tab.select('dialog select', 'groq')
     await tab.waitFor('dialog >> text="GROQ_API_KEY is not set"')
-    expect(await tab.evaluate(`document.querySelectorAll('dialog input[type=password]').length`)).toBe(0)
     await tab.click('dialog >> role=button[name="Add"]')
     await showsOrder('groq')
     await tab.waitFor('li >> text=/GROQ_API_KEY is not set/')
     expect(JSON.parse(await readFile(bare.file, 'utf8'))).toEqual({ providers: [{ id: 'groq' }] })
+  }, 20_000)
+
+  test('are added and changed with a typed key, which the page never shows again', async () => {
+    const keys: (string | null)[] = []
+    using lister = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch({ headers }) {
+        keys.push(headers.get('authorization'))
+        return Response.json({ data: [{ id: 'm' }] })
+      },
+    })
+    await using bare = await startService(undefined)
+    const keysEnv = () => readFile(join(bare.home, 'keys.env'), 'utf8')
+    await tab.goto(`${bare.url}/#/providers`)
+    await tab.click('role=button[name="Add a provider…"]')
+    await tab.select('dialog select', 'groq')
+    await tab.fill('dialog input[type=password]', 'typed-1')
+    await tab.waitForGone('dialog >> text="GROQ_API_KEY is not set"')
+    await tab.select('dialog select', 'other')
+    expect(await tab.evaluate(`document.querySelector('dialog input[type=password]').value`)).toBe('')
+    await tab.fill('role=textbox[name="Name"]', 'lab')
+    await tab.fill('role=textbox[name="Base URL"]', `http://127.0.0.1:${lister.port}/v1`)
+    await tab.fill('dialog input[type=password]', 'typed 2')
+    await tab.click('dialog >> role=button[name="Test"]')
+    await tab.waitFor('dialog >> text=/without spaces/')
+    await tab.fill('dialog input[type=password]', 'typed-2')
+    await tab.click('dialog >> role=button[name="Test"]')
+    await tab.waitFor('dialog >> text=/It lists 1 model \\(/')
+    await tab.click('dialog >> role=button[name="Add"]')
+    await showsOrder('lab')
+    expect(await keysEnv()).toEndWith('SVC_KEY_LAB=typed-2\n')
+    await tab.click('[aria-label="More about lab"]')
+    await tab.click('role=menuitem[name="Settings…"]')
+    await tab.waitFor('dialog input[type=password]')
+    expect(await tab.evaluate(`document.querySelector('dialog input[type=password]').value`)).toBe('')
+    await tab.fill('dialog input[type=password]', 'typed-3')
+    await tab.click('dialog >> role=button[name="Test"]')
+    await tab.waitFor('dialog >> text=/It lists 1 model \\(/')
+    expect(await keysEnv()).toEndWith('SVC_KEY_LAB=typed-2\n')
+    await tab.click('dialog >> role=button[name="Save"]')
+    await tab.waitForGone('dialog')
+    expect(await keysEnv()).toEndWith('SVC_KEY_LAB=typed-3\n')
+    expect(keys).toContain('Bearer typed-2')
+    expect(keys.at(-1)).toBe('Bearer typed-3')
   }, 20_000)
 
   test('are moved by keyboard, and at the end of the list nothing is lost', async () => {

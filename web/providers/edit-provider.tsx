@@ -3,7 +3,7 @@ import type { ProviderEdits, ProviderSettings } from '../../src/http/page/page-a
 import { say } from '../texts/say.ts'
 import { describeLacks } from './describe-provider.ts'
 import { editsOf, emptyValues, faultsOfEdit, freeVariableMark, ownServer, valuesOf } from './form-draft.ts'
-import { FormDialog, FormFrame, TextField, useLoaded, useProviderForm } from './provider-form.tsx'
+import { FormDialog, FormFrame, KeyFields, TextField, useLoaded, useProviderForm } from './provider-form.tsx'
 
 interface EditProviderProps {
   readonly id: string
@@ -79,12 +79,7 @@ function Form({
           {baseUrl === undefined ? say.providers.fixedBrand(brand) : say.providers.fixedAddress(baseUrl)}
         </p>
       )}
-      <TextField
-        form={form}
-        field="variable"
-        label={say.providers.variable}
-        about={`${about} ${say.providers.notTheKey}`}
-      />
+      <KeyFields form={form} keysFile={settings.keysFile} about={`${about} ${say.providers.notTheKey}`} />
       {lacks === undefined ? null : (
         <p className="text-sm text-warn">{say.providers.askedOnceSo(describeLacks(lacks))}</p>
       )}

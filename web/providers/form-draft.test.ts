@@ -33,6 +33,7 @@ function values(more: Partial<FormValues> = {}): FormValues {
   return {
     kind: 'gemini',
     id: 'gemini',
+    key: '',
     baseUrl: '',
     protocol: 'openai',
     variable: '',
@@ -127,7 +128,7 @@ describe('the form of an existing provider', () => {
     const changed: ProviderSettings = { ...lab, baseUrl: 'http://moved.test', models: ['z'] }
     const typed = { keyVariable: null, models: ['a'], timeouts: {} }
     expect(valuesOf(changed, typed)).toEqual({
-      ...{ baseUrl: 'http://moved.test', variable: '', models: ['a'] },
+      ...{ baseUrl: 'http://moved.test', key: '', variable: '', models: ['a'] },
       timeouts: noTimeouts,
     })
     expect(editsOf(valuesOf(changed, typed), changed)).toEqual(typed)
@@ -144,7 +145,7 @@ describe('the form of an existing provider', () => {
     })
     const own: ProviderSettings = { ...lab, key: { kind: 'variable', variable: 'OTHER' } }
     expect(faultsOfEdit(valuesOf(own), own)).toEqual({})
-    const broken = { baseUrl: 'lab', variable: 'X', models: [], timeouts: { ...noTimeouts, idleMs: 'x' } }
-    expect(Object.keys(faultsOfEdit(broken, lab))).toEqual(['baseUrl', 'variable', 'models', 'timeouts'])
+    const broken = { baseUrl: 'lab', key: '$A', variable: 'X', models: [], timeouts: { ...noTimeouts, idleMs: 'x' } }
+    expect(Object.keys(faultsOfEdit(broken, lab))).toEqual(['baseUrl', 'key', 'variable', 'models', 'timeouts'])
   })
 })

@@ -14,6 +14,8 @@ export interface FormValues {
   readonly protocol: NonNullable<ProviderDraft['protocol']>
   /** With or without the `$` before it. Empty: that of the brand, or no key. */
   readonly variable: string
+  /** To be written into keys.env. Empty: none is typed. */
+  readonly key: string
   /** Undefined: all that it lists. */
   readonly models: readonly string[] | undefined
   readonly timeouts: TypedTimeouts
@@ -21,13 +23,13 @@ export interface FormValues {
 
 /** The form of a new provider as it opens. */
 export const emptyValues: FormValues = {
-  ...{ kind: '', id: '', baseUrl: '', protocol: 'openai', variable: '' },
+  ...{ kind: '', id: '', baseUrl: '', protocol: 'openai', variable: '', key: '' },
   models: undefined,
   timeouts: noTimeouts,
 }
 
 /** Fields of the form, by what is wrong with them. */
-export type FormFaults = Partial<Record<'kind' | 'id' | 'baseUrl' | 'variable' | 'models' | 'timeouts', string>>
+export type FormFaults = Partial<Record<'kind' | 'id' | 'baseUrl' | 'key' | 'variable' | 'models' | 'timeouts', string>>
 
 /** Variables that may be sent to any server begin so. */
 export const freeVariableMark = 'SVC_KEY_'
@@ -56,6 +58,7 @@ export function faultsOf(values: FormValues, brands: readonly BrandEntry[], take
   else if (taken.has(id)) faults.id = say.providers.faults.taken
   else if (kind === ownServer && brands.some((each) => each.id === id)) faults.id = say.providers.faults.brandName
   if (kind === ownServer) Object.assign(faults, addressFault(baseUrl.trim()))
+  Object.assign(faults, keyFault(values.key))
   Object.assign(faults, variableFault(variableName(variable), brand?.keys.map((key) => key.variable) ?? []))
   if (models?.length === 0) faults.models = say.providers.faults.chooseOneAtLeast
   if (timeouts !== undefined) faults.timeouts = timeouts
@@ -66,6 +69,11 @@ export function faultsOf(values: FormValues, brands: readonly BrandEntry[], take
 export function addressFault(address: string): Pick<FormFaults, 'baseUrl'> {
   if (/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(address)) return {}
   return { baseUrl: say.providers.faults.address }
+}
+
+/** What is wrong with a typed key. Empty: none is typed. */
+export function keyFault(key: string): Pick<FormFaults, 'key'> {
+  return /^(?:(?!\$)[!-~]*)$/.test(key.trim()) ? {} : { key: say.providers.faults.key }
 }
 
 /** What is wrong with the name of a variable. Empty: none is named. @param own variables of the brand */
@@ -81,16 +89,21 @@ export function variableName(variable: string): string {
 }
 
 /** The provider that was typed. */
-export function draftOf({ kind, id, baseUrl, protocol, variable, models, ...values }: FormValues): ProviderDraft {
+export function draftOf({ kind, id, baseUrl, protocol, variable, key, models, ...values }: FormValues): ProviderDraft {
   const name = variableName(variable)
   const timeouts = timeoutsOf(values.timeouts)
   return {
     id,
     ...(kind === ownServer ? { baseUrl: baseUrl.trim(), protocol } : { brand: kind }),
     ...(name === '' ? {} : { keyVariable: name }),
+    ...typedKey(key),
     ...(models === undefined ? {} : { models }),
     ...(Object.keys(timeouts).length === 0 ? {} : { timeouts }),
   }
+}
+
+function typedKey(key: string): { readonly key?: string } {
+  return key.trim() === '' ? {} : { key: key.trim() }
 }
 
 /** The variable that the service will read the key from, and whether it is set, as far as the page knows. */
@@ -105,7 +118,7 @@ export function keyState(
 }
 
 /** What the form of an existing provider changes. */
-export type EditValues = Pick<FormValues, 'baseUrl' | 'variable' | 'models' | 'timeouts'>
+export type EditValues = Pick<FormValues, 'baseUrl' | 'key' | 'variable' | 'models' | 'timeouts'>
 
 /** The form as it opens, with what was typed before the file was changed meanwhile. */
 export function valuesOf(
@@ -115,6 +128,7 @@ export function valuesOf(
   const variable = key.kind === 'variable' ? key.variable : ''
   return {
     baseUrl: typed.baseUrl ?? baseUrl,
+    key: typed.key ?? '',
     variable: typed.keyVariable === undefined ? variable : (typed.keyVariable ?? ''),
     models: typed.models === undefined ? models : (typed.models ?? undefined),
     timeouts: typedTimeouts(typed.timeouts ?? timeouts),
@@ -127,6 +141,7 @@ export function faultsOfEdit(values: EditValues, settings: ProviderSettings): Fo
   const timeouts = timeoutsFault(values.timeouts)
   return {
     ...(baseUrl === undefined ? {} : addressFault(baseUrl)),
+    ...keyFault(values.key),
     ...(typeof keyVariable === 'string' ? variableFault(keyVariable, settings.variables) : {}),
     ...(models?.length === 0 ? { models: say.providers.faults.chooseOneAtLeast } : {}),
     ...(timeouts === undefined ? {} : { timeouts }),
@@ -135,7 +150,7 @@ export function faultsOfEdit(values: EditValues, settings: ProviderSettings): Fo
 
 /** The changes alone. */
 export function editsOf(
-  { baseUrl, variable, models, ...values }: EditValues,
+  { baseUrl, variable, key, models, ...values }: EditValues,
   settings: ProviderSettings,
 ): ProviderEdits {
   const before = valuesOf(settings),
@@ -145,6 +160,7 @@ export function editsOf(
   return {
     ...(address === before.baseUrl ? {} : { baseUrl: address }),
     ...(name === before.variable ? {} : { keyVariable: name === '' ? null : name }),
+    ...typedKey(key),
     ...(isSame(models, before.models) ? {} : { models: models ?? null }),
     ...(isSameTimeouts(timeouts, settings.timeouts) ? {} : { timeouts }),
   }

@@ -19,6 +19,7 @@ import {
   fieldOf,
   FormDialog,
   FormFrame,
+  KeyFields,
   TextField,
   useLoaded,
   useProviderForm,
@@ -48,7 +49,7 @@ export function NewProvider(props: NewProviderProps): ReactNode {
   )
 }
 
-function Form({ brands, defaultTimeouts, taken, add, onClose }: NewProviderProps & BrandsAnswer): ReactNode {
+function Form({ brands, keysFile, defaultTimeouts, taken, add, onClose }: NewProviderProps & BrandsAnswer): ReactNode {
   const form = useProviderForm({
     begins: emptyValues,
     faultsOf: (values) => faultsOf(values, brands, taken),
@@ -86,8 +87,8 @@ function Form({ brands, defaultTimeouts, taken, add, onClose }: NewProviderProps
         <>
           <TextField form={form} field="id" label={say.common.name} about={say.providers.nameHint} />
           {kind === ownServer ? <OwnServer form={form} /> : null}
-          <KeyField form={form} brand={brands.find((each) => each.id === kind)} />
-          <KeyNote form={form} brands={brands} />
+          <KeyField form={form} brand={brands.find((each) => each.id === kind)} keysFile={keysFile} />
+          {form.values.key.trim() === '' ? <KeyNote form={form} brands={brands} /> : null}
         </>
       )}
     </FormFrame>
@@ -126,17 +127,24 @@ function protocolOf(text: string): FormValues['protocol'] {
   return text === 'anthropic' || text === 'gemini' ? text : 'openai'
 }
 
-function KeyField({ form, brand }: { readonly form: ProviderForm; readonly brand: BrandEntry | undefined }): ReactNode {
+function KeyField({
+  form,
+  brand,
+  keysFile,
+}: {
+  readonly form: ProviderForm
+  readonly brand: BrandEntry | undefined
+  readonly keysFile: string | undefined
+}): ReactNode {
   if (brand?.keys.length === 0) return <p className="text-sm text-muted">{say.providers.needsNoKey}</p>
   const about =
     brand === undefined
       ? say.providers.suchAs(proposedVariable(form.values.id))
       : say.providers.usedIfEmpty(brand.keys.map((key) => key.variable).join(say.providers.or))
   return (
-    <TextField
+    <KeyFields
       form={form}
-      field="variable"
-      label={say.providers.variable}
+      keysFile={keysFile}
       about={`${about} ${say.providers.notTheKey}`}
       placeholder={brand?.keys[0]?.variable}
     />
@@ -164,8 +172,8 @@ function KeyNote({
     <Notice kind="warn" title={lacks === undefined ? say.providers.keyMissing(variable) : describeLacks(lacks)}>
       <p>
         {rich(say.providers.keyMissingHint, {
-          export: <code>export {variable}=…</code>,
-          unit: <code>Environment=</code>,
+          line: <code>{variable}=…</code>,
+          file: <code>~/.svc/keys.env</code>,
         })}
       </p>
     </Notice>

@@ -101,7 +101,7 @@ export function useProviderForm(plan: {
       setRefusal(undefined)
       if ('kind' in more) setFaults({})
       // A list of models belongs to the address and the key that it was asked for with.
-      if (!('models' in more || 'timeouts' in more)) setLooked(undefined)
+      if ('kind' in more || !('models' in more || 'timeouts' in more)) setLooked(undefined)
     },
     async test(): Promise<void> {
       if (looked === 'running' || !isSound()) return
@@ -127,7 +127,7 @@ export function useProviderForm(plan: {
   }
 }
 
-const faultOrder = ['kind', 'id', 'baseUrl', 'variable', 'models', 'timeouts'] as const
+const faultOrder = ['kind', 'id', 'baseUrl', 'key', 'variable', 'models', 'timeouts'] as const
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
@@ -228,10 +228,11 @@ export function TextField({
   ...more
 }: {
   readonly form: ProviderForm
-  readonly field: 'id' | 'baseUrl' | 'variable'
+  readonly field: 'id' | 'baseUrl' | 'key' | 'variable'
   readonly label: string
   readonly about: string
   readonly inputMode?: 'url'
+  readonly type?: 'password'
   readonly placeholder?: string | undefined
 }): ReactNode {
   return (
@@ -244,5 +245,50 @@ export function TextField({
         onChange={({ target }) => form.change({ [field]: target.value })}
       />
     </Labelled>
+  )
+}
+
+/**
+ * The key of a provider: typed, for keys.env, or the name of a variable. The page takes keys over https, or on the
+ * service's own machine, only.
+ */
+export function KeyFields({
+  form,
+  keysFile,
+  about,
+  placeholder,
+}: {
+  readonly form: ProviderForm
+  /** Absent: the service has no place for keys. */
+  readonly keysFile: string | undefined
+  /** About the variable. */
+  readonly about: string
+  readonly placeholder?: string | undefined
+}): ReactNode {
+  const mayType = keysFile !== undefined && window.isSecureContext
+  const [isOpen, setOpen] = useState(!mayType || form.values.variable !== '')
+  const variable = (
+    <TextField form={form} field="variable" label={say.providers.variable} about={about} placeholder={placeholder} />
+  )
+  if (!mayType) return variable
+  return (
+    <>
+      <TextField
+        form={form}
+        field="key"
+        type="password"
+        label={say.providers.key}
+        about={say.providers.keyHint(keysFile)}
+      />
+      <details
+        open={isOpen || form.faults.variable !== undefined}
+        onToggle={(event) => setOpen(event.currentTarget.open)}
+      >
+        <summary className="w-fit rounded-md text-sm font-medium pointer-coarse:py-2.5">
+          {say.providers.keyByVariable}
+        </summary>
+        <div className="mt-2">{variable}</div>
+      </details>
+    </>
   )
 }

@@ -68,6 +68,8 @@ function subject(
   const admin = providerAdmin({
     file,
     environment,
+    keys: { environment, isFixed: () => false, reload: async () => undefined },
+    keysFile: join(folder, 'keys.env'),
     program: 'svc',
     dependencies,
     config: () => config,

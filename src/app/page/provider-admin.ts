@@ -1,8 +1,10 @@
+import { findBrand } from '../../config/catalogue.ts'
 import type { Config, ProviderConfig } from '../../config/config.ts'
 import { defaultTimeouts } from '../../config/defaults.ts'
-import type { FileRecording } from '../../config/edit/change-page-file.ts'
+import { fileRefusals, type FileRecording } from '../../config/edit/change-page-file.ts'
 import { concurrencyLimit } from '../../config/edit/concurrency-limit.ts'
 import { initialConfig } from '../../config/edit/initial-config.ts'
+import { variableFor, writeKey, type TypedKey } from '../../config/edit/keys-env.ts'
 import { brandEntries, providerOfDraft } from '../../config/edit/provider-drafts.ts'
 import {
   changeFile,
@@ -12,6 +14,8 @@ import {
   unknownProvider,
   type ProviderFileOptions,
 } from '../../config/edit/provider-file.ts'
+import { readVariable } from '../../config/file/resolve-provider.ts'
+import { WireError } from '../../formats/error.ts'
 import { modelsListed } from '../../gateway/models-listed.ts'
 import type {
   BrandsAnswer,
@@ -23,6 +27,7 @@ import type {
   ProviderTest,
   ProviderTestRequest,
   ReloadNotice,
+  WantedProviderChange,
 } from '../../http/page/page-api.ts'
 import type { AccessPolicy } from '../../limits/access-policy.ts'
 import type { Logger } from '../../observe/log.ts'
@@ -30,6 +35,7 @@ import { noAttempts, type ProviderAttempts } from '../../observe/provider-attemp
 import { UpstreamFailure } from '../../service/failure.ts'
 import { askProvider, type Asked } from '../ask-provider.ts'
 import { AssembledProvider, type AssembledGateway, type Dependencies } from '../assemble.ts'
+import type { KeyFiles } from '../key-files.ts'
 import { unpricedModels } from '../unpriced-models.ts'
 import { providerEntry } from './provider-entries.ts'
 
@@ -39,6 +45,9 @@ const waitingMax = 100
 
 /** Options of {@link providerAdmin}. The functions are called each time. */
 export interface ProviderAdminOptions extends Omit<ProviderFileOptions, 'firstText'>, FileRecording {
+  readonly keys: Pick<KeyFiles, 'environment' | 'isFixed' | 'reload'>
+  /** Path of keys.env; `undefined`: there is no folder for it. */
+  readonly keysFile: string | undefined
   /** The current configuration. */
   readonly config: () => Config
   /** The gateway of that configuration. */
@@ -99,23 +108,86 @@ export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
     state: () => stateOf(options),
     change: (change, user) =>
       oneChange(async () => {
-        if (await changeFile(change, user, { ...options, ...fileOptions })) await options.reload()
+        const { wanted, typed } = await withVariable(change, fileOptions, options)
+        if (typed !== undefined) await storeKey(change, { ...typed, provider: change.id, user }, options)
+        if (await changeFile({ ...wanted, version: change.version }, user, { ...options, ...fileOptions }))
+          await options.reload()
         return stateOf(options)
       }),
     async test(request, signal) {
       if (!options.config().providers.some(({ id }) => id === request.id)) throw unknownProvider()
       return limitedTest(() => testOne(request, signal, options))
     },
-    brands: () => ({ brands: brandEntries(environment), defaultTimeouts }),
-    look: (wanted, signal) =>
-      limitedTest(async () =>
-        lookAtProvider(await wantedProvider(wanted, fileOptions), {
+    brands: () => ({ brands: brandEntries(environment), ...keysFileOf(options), defaultTimeouts }),
+    look: (asked, signal) =>
+      limitedTest(async () => {
+        const { wanted, typed } = await withVariable(asked, fileOptions, options)
+        // The key as if it were written already.
+        const typedToo = typed === undefined ? environment : { ...environment, [typed.variable]: typed.key }
+        return lookAtProvider(await wantedProvider(wanted, { ...fileOptions, environment: typedToo }), {
           dependencies,
           signal: AbortSignal.any([signal, AbortSignal.timeout(testMs)]),
-        }),
-      ),
-    settings: (id) => readSettings(id, fileOptions),
+        })
+      }),
+    settings: async (id) => ({ ...(await readSettings(id, fileOptions)), ...keysFileOf(options) }),
   }
+}
+
+function keysFileOf({ keysFile }: ProviderAdminOptions): { readonly keysFile?: string } {
+  return keysFile === undefined ? {} : { keysFile }
+}
+
+/** A change or a look with the name of its typed key, in place of the key. */
+async function withVariable<Wanted extends WantedProviderChange | ProviderLookRequest>(
+  wanted: Wanted,
+  fileOptions: ProviderFileOptions,
+  { config, keys }: ProviderAdminOptions,
+): Promise<{ readonly wanted: Wanted; readonly typed?: Pick<TypedKey, 'variable' | 'key'> }> {
+  const { id } = wanted
+  const given = 'entry' in wanted ? wanted.entry : 'edit' in wanted ? wanted.edit : undefined
+  if (given?.key === undefined) return { wanted }
+  const { key, keyVariable, ...rest } = given
+  const variable = variableFor({
+    id,
+    asked: keyVariable ?? undefined,
+    usual:
+      'entry' in wanted ? ownVariable(wanted.entry.brand ?? id, keys) : await usualVariables(id, fileOptions, keys),
+    isFixed: (name) => keys.isFixed(name),
+    isOfOther: (name) => config().providers.some((other) => other.id !== id && other.keyName === name),
+  })
+  const named = { ...rest, keyVariable: variable }
+  return {
+    wanted: { ...wanted, ...('entry' in wanted ? { entry: named } : { edit: named }) },
+    typed: { variable, key },
+  }
+}
+
+/** The variable of a brand, unless it has a key already. */
+function ownVariable(brand: string, { environment }: ProviderAdminOptions['keys']): readonly string[] {
+  return (findBrand(brand)?.keys ?? []).slice(0, 1).filter((name) => readVariable(environment, name) === undefined)
+}
+
+async function usualVariables(
+  id: string,
+  options: ProviderFileOptions,
+  { environment }: ProviderAdminOptions['keys'],
+): Promise<readonly string[]> {
+  const { key, variables } = await readSettings(id, options)
+  if (key.kind === 'variable') return [key.variable]
+  return variables.slice(0, 1).filter((name) => key.kind === 'none' || readVariable(environment, name) === undefined)
+}
+
+/** Writes a key, unless the change of the provider would be refused for its version. */
+async function storeKey(
+  { version }: ProviderChange,
+  typed: TypedKey,
+  { file, keys, keysFile, ...recording }: ProviderAdminOptions,
+): Promise<void> {
+  if (keysFile === undefined)
+    throw new WireError(409, 'invalid_request_error', 'no_folder', 'There is no home folder for keys.env: set SVC_HOME')
+  if (((await fileVersion(file)) ?? 'missing') !== version) throw fileRefusals('providers.json').conflict()
+  await writeKey(keysFile, typed, recording)
+  await keys.reload()
 }
 
 /** A provider as it would be, with all its models. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { accessEditor } from '../../config/edit/access-editor.ts'
 import { presetFile } from '../../config/edit/preset-file.ts'
-import type { ProviderKeys } from '../../config/file/key-texts.ts'
+import { keysEnvFile } from '../../config/file/key-texts.ts'
 import { presetsFile } from '../../config/file/parse-presets.ts'
 import type { Environment } from '../../config/file/resolve-provider.ts'
 import type { OpenRequests } from '../../http/entrance/admission.ts'
@@ -32,6 +32,7 @@ import type { Dependencies } from '../assemble.ts'
 import { haveKeys } from '../check-access.ts'
 import type { RunningExtensions } from '../extensions/run-extensions.ts'
 import type { AccessFile, ActiveAccess } from '../follow-access.ts'
+import type { KeyFiles } from '../key-files.ts'
 import { packageVersion, programName } from '../package.ts'
 import type { Runtime } from '../runtime.ts'
 import type { SharedHistory } from '../shared-history.ts'
@@ -47,7 +48,7 @@ export interface PageNeeds {
   readonly path: string
   readonly environment: Environment
   /** Keys of providers, with the variables. */
-  readonly keys: ProviderKeys
+  readonly keys: KeyFiles
   readonly active: ActiveConfig
   readonly dependencies: Dependencies
   readonly observer: Observer
@@ -165,6 +166,8 @@ function configurationRoutes(needs: PageNeeds, { isOwner, mayEdit }: Rights): re
   const recording = { record: needs.ledger.record, now: Date.now, log }
   const admin = providerAdmin({
     file,
+    keys: needs.keys,
+    keysFile: keysEnvFile(environment),
     environment: needs.keys.environment,
     dependencies,
     notice,

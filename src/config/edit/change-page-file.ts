@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { errorCode } from '../../base/error-code.ts'
 import { harmless } from '../../base/shown-text.ts'
 import { WireError } from '../../formats/error.ts'
-import { LedgerUnavailable, type AuditMark, type Ledger } from '../../ledger/ledger.ts'
+import { LedgerUnavailable, type AuditMark, type Ledger, type NewEntry } from '../../ledger/ledger.ts'
 import type { Logger } from '../../observe/log.ts'
 import { ConfigError, formatFault } from '../config.ts'
 import { readConfigText } from '../file/read-text.ts'
@@ -48,7 +48,8 @@ export async function changePageFile(change: PageFileChange, recording: FileReco
   if (fingerprint(present) !== version) throw conflict()
   const edited = await edit(present)
   if (edited === present) return false
-  const mark = await recorded(change, fingerprint(edited), recording)
+  const facts = { before: { fingerprint: version }, after: { fingerprint: fingerprint(edited) } }
+  const mark = await recordEdit({ object: basename(file), ...facts }, user, recording)
   await writeConfig(file, edited, version).catch(asRefusal)
   recording.log.info(`${basename(file)} was changed on the page`, {
     ...fields,
@@ -58,11 +59,11 @@ export async function changePageFile(change: PageFileChange, recording: FileReco
   return true
 }
 
-/** @throws {WireError} 503: the change cannot be recorded, and must not be made */
-async function recorded(
-  { file, version, user }: PageFileChange,
-  after: string,
-  { record, now }: FileRecording,
+/** Records a change of a file. @throws {WireError} 503: it cannot be recorded, and must not be made */
+export async function recordEdit(
+  change: Pick<NewEntry, 'object' | 'before' | 'after'>,
+  user: string | undefined,
+  { record, now }: Pick<FileRecording, 'record' | 'now'>,
 ): Promise<AuditMark | undefined> {
   try {
     return await record()?.({
@@ -70,9 +71,7 @@ async function recorded(
       actor: user ?? 'without sign-in',
       via: 'page',
       action: 'file.changed',
-      object: basename(file),
-      before: { fingerprint: version },
-      after: { fingerprint: after },
+      ...change,
     })
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error

@@ -8,6 +8,8 @@ import { fileVariable, readVariable, type Environment } from './resolve-provider
 export interface ProviderKeys {
   /** Variables by name, those of keys.env, and texts of key files by {@link fileVariable}. It may change. */
   readonly environment: Environment
+  /** Whether the process has the variable, which comes before keys.env. */
+  isFixed(variable: string): boolean
   /** Has the texts of these files in the environment, if they can be read. */
   read(paths: readonly string[]): Promise<void>
 }
@@ -41,6 +43,10 @@ export class KeyTexts {
       this.environment[name] = value
       this.#added.add(name)
     }
+  }
+
+  isFixed(variable: string): boolean {
+    return readVariable(this.#own, variable) !== undefined
   }
 
   has(path: string): boolean {
@@ -91,7 +97,7 @@ export function parseKeysEnv(text: string | undefined, file: string): ReadonlyMa
     const [, name = '', value = ''] = linePattern.exec(trimmed) ?? []
     const fault = name === '' ? noName : variables.has(name) ? nameTwice : undefined
     variables.set(name, value.replace(/^(["'])(.*)\1$/, '$2'))
-    return fault === undefined ? [] : [{ file, field: name, line: index + 1, ...fault }]
+    return fault === undefined ? [] : [{ file, field: '', line: index + 1, ...fault }]
   })
   if (faults.length > 0) throw new ConfigError(faults)
   return variables
@@ -108,6 +114,7 @@ export async function readKeys(own: Environment): Promise<ProviderKeys> {
   if (path !== undefined) texts.setVariables(parseKeysEnv(await readConfigText(path), path))
   return {
     environment: texts.environment,
+    isFixed: (variable) => texts.isFixed(variable),
     async read(paths) {
       for (const each of paths) if (!texts.has(each)) texts.setFile(each, await readKeyText(readConfigText(each)))
     },

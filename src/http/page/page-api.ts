@@ -319,6 +319,8 @@ export interface ProviderEdits {
   readonly baseUrl?: string
   /** As in {@link ProviderDraft}; `null`: no variable is named. */
   readonly keyVariable?: string | null
+  /** As in {@link ProviderDraft}. */
+  readonly key?: string
   /** 1 to 500 names; `null`: all that it lists. */
   readonly models?: readonly string[] | null
   /** In place of all that the file has; `{}`: the defaults. */
@@ -347,6 +349,8 @@ export interface ProviderSettings {
     /** The file has the key itself, which is not shown. */
     | { readonly kind: 'hidden' }
     | { readonly kind: 'variable'; readonly variable: string }
+  /** Where keys are written; absent: nowhere. */
+  readonly keysFile?: string
   /** Variables besides those that begin with `SVC_KEY_`. */
   readonly variables: readonly string[]
   /** Names at the provider; absent: all that it lists. */
@@ -369,9 +373,14 @@ export interface ProviderDraft {
   readonly protocol?: 'openai' | 'anthropic' | 'gemini'
   /**
    * Environment variable of its key: one of its brand, or one that begins with `SVC_KEY_`. Absent: the one of the brand
-   * that is set. Keys themselves are not accepted.
+   * that is set.
    */
   readonly keyVariable?: string
+  /**
+   * The key itself, for keys.env; no answer has it. Only over https, or from the service's own machine. Its name there
+   * is `keyVariable`, else the variable of the brand, or `SVC_KEY_ID` if the process has that one.
+   */
+  readonly key?: string
   /** 1 to 500 names. Absent: all that it lists. */
   readonly models?: readonly string[]
   readonly timeouts?: ProviderTimeouts
@@ -380,6 +389,8 @@ export interface ProviderDraft {
 /** `GET /api/providers/brands`, for owners that may add providers. */
 export interface BrandsAnswer {
   readonly brands: readonly BrandEntry[]
+  /** Where keys are written; absent: nowhere. */
+  readonly keysFile?: string
   readonly defaultTimeouts: Required<ProviderTimeouts>
 }
 

@@ -2,7 +2,7 @@ import type { TextRule } from '../../base/text-rule.ts'
 import { invalidRequest } from '../../formats/error.ts'
 import { readBodyBy } from '../../formats/parse-json-object.ts'
 import { listShape, objectShape } from '../../shapes/containers.ts'
-import { integerShape, nullOr, textShape, wordShape } from '../../shapes/shape.ts'
+import { integerShape, nullOr, secretShape, textShape, wordShape } from '../../shapes/shape.ts'
 import type { ProviderChange, ProviderLookRequest, ProviderTestRequest } from './page-api.ts'
 
 /** Text without control characters. */
@@ -19,19 +19,31 @@ const names = listShape(name, { min: 1, max: 500, noun: 'names', allowed: 'a lis
 const ms = integerShape(1, 86_400_000)
 const timeouts = objectShape({ connectMs: ms, firstTokenMs: ms, idleMs: ms, attemptMs: ms }, { isOpen: true })
 
+/** Faults do not quote it. */
+const typedKey = secretShape(
+  textShape({
+    allowed: 'a key: 1 to 8,192 visible ASCII characters without spaces, not beginning with "$"',
+    pattern: /^(?!\$)[\u0021-\u007e]+$/,
+    lengthMax: 8_192,
+  }),
+)
+
 /** What a value means is checked where the entry is made. */
 const entry = objectShape(
   {
     brand: id,
     baseUrl: url,
     protocol: wordShape(['openai', 'anthropic', 'gemini']),
-    ...{ keyVariable: name, models: names, timeouts },
+    ...{ keyVariable: name, key: typedKey, models: names, timeouts },
   },
   { isOpen: true },
 )
 
 /** `null` for a key or models is a value of its own. */
-const edit = objectShape({ baseUrl: url, keyVariable: nullOr(name), models: nullOr(names), timeouts }, { isOpen: true })
+const edit = objectShape(
+  { baseUrl: url, keyVariable: nullOr(name), key: typedKey, models: nullOr(names), timeouts },
+  { isOpen: true },
+)
 
 const changeShape = objectShape(
   {

@@ -1,6 +1,8 @@
+import { WireError } from '../../formats/error.ts'
 import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
+import { isLoopbackAddress } from '../origin-policy.ts'
 import type { Route } from '../route.ts'
 import { checkEditor, checkOwner, type EditorCheck } from './owner-check.ts'
 import type {
@@ -14,6 +16,7 @@ import type {
   ProvidersAnswer,
   ProviderTest,
   ProviderTestRequest,
+  WantedProviderChange,
 } from './page-api.ts'
 import { parseProviderChange, parseProviderLook, parseProviderTest, parseSettingsId } from './provider-bodies.ts'
 
@@ -56,6 +59,7 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
         checkOwner(isOwner, context)
         const wanted = parseProviderChange(await bodyOf(context))
         if (['add', 'edit', 'remove'].includes(wanted.change)) checkMayAdd(context)
+        checkKeySafe(wanted, context)
         return jsonResponse(shown(await change(wanted, context.caller.name), context), context.id)
       },
     ],
@@ -82,6 +86,7 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
       async (context) => {
         checkMayAdd(context)
         const wanted = parseProviderLook(await bodyOf(context))
+        checkKeySafe(wanted, context)
         return asking(context, (signal) => look(wanted, signal))
       },
     ],
@@ -95,6 +100,22 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
     ],
   ]
   return routes.map(([method, path, handle]) => ({ method, path: `/api/providers${path}`, isPublic: false, handle }))
+}
+
+/** A typed key must not cross a network in the open. @throws {WireError} 403 */
+function checkKeySafe(wanted: WantedProviderChange | ProviderLookRequest, { request }: HandlerContext): void {
+  const given = 'entry' in wanted ? wanted.entry : 'edit' in wanted ? wanted.edit : undefined
+  if (given?.key === undefined) return
+  // Browsers send the origin of the page, whose scheme a proxy has not changed.
+  const origin = request.headers.get('origin') ?? ''
+  const { protocol, hostname } = new URL(URL.canParse(origin) ? origin : request.url)
+  if (protocol === 'https:' || isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''))) return
+  throw new WireError(
+    403,
+    'permission_error',
+    'not_encrypted',
+    'Keys are taken over https, or on the machine of svc, only: open the page there, or write the key into keys.env',
+  )
 }
 
 /** Asks a provider, perhaps after others. */

@@ -66,6 +66,7 @@ export const providers: Texts['providers'] = {
     brandName: 'So heißt ein bekannter Anbieter.',
     chooseOne: 'Wählen Sie einen.',
     chooseOneAtLeast: 'Wählen Sie mindestens eines.',
+    key: 'Sichtbare Buchstaben, Ziffern und Zeichen ohne Leerzeichen, nicht mit $ am Anfang.',
     id: 'Buchstaben a-z, Ziffern, _ und -, mit einem Buchstaben oder einer Ziffer am Anfang.',
     timeouts: (most) => `Ganze Zahlen von 1 bis ${most}, in Millisekunden, oder leer.`,
     taken: 'Ein anderer Anbieter heißt schon so.',
@@ -88,12 +89,15 @@ export const providers: Texts['providers'] = {
   in: (file) => `, in ${file}`,
   isSet: (variable) => `${variable} ist gesetzt.`,
   invalidValue: (variable) => `${variable} hat einen ungültigen Wert`,
+  key: 'Schlüssel',
+  keyByVariable: 'Stattdessen mit einer Variable',
+  keyHint: (file) => `Er wird in ${file} geschrieben und gilt sofort. Er wird nie wieder angezeigt.`,
   keyHidden: 'Die Datei enthält den Schlüssel. Eine Variable ersetzt ihn; leer bleibt er.',
   keyMissing: (variable) => `${variable} ist nicht gesetzt`,
   keyMissingHint:
-    'svc liest den Schlüssel aus der Umgebung, in der es gestartet wird, und aus keiner Datei. Setzen Sie die ' +
-    'Variable dort: {export} in einer Shell oder {unit} in einer Unit. Starten Sie svc dann neu. Den Anbieter ' +
-    'können Sie jetzt schon hinzufügen: Er wird gefragt, sobald sein Schlüssel da ist.',
+    'Geben Sie den Schlüssel oben ein, oder schreiben Sie {line} auf der Maschine von svc in {file}: Er gilt sofort. ' +
+    'Eine Variable der Umgebung gilt ab dem nächsten Start. Den Anbieter können Sie jetzt schon hinzufügen: Er wird ' +
+    'gefragt, sobald sein Schlüssel da ist.',
   lastError: 'Letzter Fehler',
   leaveIt: 'So lassen',
   lists: (count, time) => plural(count, 'Er führt # Modell auf', 'Er führt # Modelle auf') + ` (${time})`,

@@ -61,6 +61,7 @@ export const providers = {
     brandName: 'This is the name of a brand.',
     chooseOne: 'Choose one.',
     chooseOneAtLeast: 'Choose one at least.',
+    key: 'Visible letters, digits and signs without spaces, not beginning with $.',
     id: 'Letters a-z, digits, _ and -, beginning with a letter or digit.',
     timeouts: (most: string) => `Whole numbers from 1 to ${most}, in milliseconds, or empty.`,
     taken: 'Another provider has this name.',
@@ -83,12 +84,14 @@ export const providers = {
   in: (file: string) => `, in ${file}`,
   isSet: (variable: string) => `${variable} is set.`,
   invalidValue: (variable: string) => `${variable} has an invalid value`,
+  key: 'Key',
+  keyByVariable: 'By a variable instead',
+  keyHint: (file: string) => `It is written into ${file} and used at once. It is never shown again.`,
   keyHidden: 'The file has its key. A variable takes its place; empty, the key stays.',
   keyMissing: (variable: string) => `${variable} is not set`,
   keyMissingHint:
-    'svc reads the key from the environment that it is started in, and from no file. Set the variable there: ' +
-    '{export} in a shell, or {unit} of a unit. Then start svc again. You can add the provider now: it is asked as ' +
-    'soon as its key is there.',
+    'Type the key above, or write {line} into {file} on the machine of svc: it is used at once. A variable of the ' +
+    'environment counts from the next start. You can add the provider now: it is asked as soon as its key is there.',
   lastError: 'Last error',
   leaveIt: 'Leave it',
   lists: (count: number, time: string) => plural(count, 'It lists # model', 'It lists # models') + ` (${time})`,
