@@ -31,7 +31,9 @@ export function resumedCut(cut: Cut, area: Area, isShort = false): FaultCase {
   return {
     id: idOf(cut.name),
     area,
-    what: `${cut.words} after the first tokens of a stream ([row ${cut.row}](../../docs/failover.md#what-each-failure-does))`,
+    what:
+      `${cut.words} after the first tokens of a stream ` +
+      `([row ${cut.row}](../../docs/failover.md#what-each-failure-does))`,
     isShort,
     async run(testbed) {
       const a = faultUpstream(cut.script),
