@@ -7,18 +7,23 @@ import { migrations, rowMigrations } from '../src/ledger/migrations.ts'
 import { openDatabase } from '../src/ledger/open-database.ts'
 import { openLedger } from '../src/ledger/open-ledger.ts'
 import { counterNames } from '../src/ledger/use/counters.ts'
-import { namesTable, type NamesTable } from '../src/ledger/use/names-table.ts'
+import { fileUse } from '../src/ledger/use/file-use.ts'
+import { namedTotals } from '../src/ledger/use/named-use.ts'
 import type { OutcomeQuestion } from '../src/ledger/use/outcome-question.ts'
+import { sumUnits } from '../src/ledger/use/outcome-rows.ts'
 import type { RequestFilter, RequestScope } from '../src/ledger/use/request-question.ts'
-import { outcomeTables } from '../src/ledger/use/sums-file.ts'
+import { addFailures } from '../src/ledger/use/sums-table.ts'
 import { useAsker } from '../src/ledger/use/use-asker.ts'
 import { charged } from '../src/ledger/use/use-batch.ts'
+import { UseNames } from '../src/ledger/use/use-names.ts'
 import type { UseQuestion } from '../src/ledger/use/use-question.ts'
 import { useRecorder } from '../src/ledger/use/use-recorder.ts'
 import { useStore } from '../src/ledger/use/use-store.ts'
 import { useSums } from '../src/ledger/use/use-sums.ts'
 import { startUseThread } from '../src/ledger/use/use-thread-link.ts'
+import type { UseTotals } from '../src/ledger/use/use-totals.ts'
 import { zoneHours } from '../src/ledger/use/zone-hours.ts'
+import { atOnce } from '../src/ledger/work.ts'
 import type { RequestRecord } from '../src/observe/record.ts'
 
 /**
@@ -111,22 +116,23 @@ async function bytesOfRow(): Promise<number> {
 }
 
 /** The numbers of names, and the sums of few requests, which every combination has. */
-async function prepare(): Promise<NamesTable> {
+async function prepare(): Promise<UseNames> {
   await (await openLedger({ path })).close()
   const sums = await openDatabase({ path, migrations, lockMs: 5_000 })
-  const names = namesTable(sums, Date.now)
+  const names = new UseNames(Date.now)
   for (const name of models) names.idOf('model', name)
   for (const name of providers) names.idOf('provider', name)
   for (const name of ['provider_error', 'server']) names.idOf('error', name)
   names.idOf('api', 'chat')
   for (let caller = 1; caller < combinations / 30; caller += 2)
     names.idOfPerson({ id: `person-${caller}`, name: `person-${caller}` })
+  atOnce(sums, names.store())
   sums.close()
   return names
 }
 
 /** Makes rows by SQL, their indexes afterwards, and the sums from the rows. */
-async function fill(names: NamesTable): Promise<void> {
+async function fill(names: UseNames): Promise<void> {
   const rows = await openDatabase({ path: rowsPath, migrations: rowMigrations, lockMs: 5_000, isDispensable: true })
   const indexes = rows
     .query<{ name: string; sql: string }, []>(
@@ -210,9 +216,16 @@ function fillSums(): void {
 }
 
 /** Times and failures: in each hour all combinations, some times each. */
-async function fillOutcomes(names: NamesTable): Promise<void> {
+async function fillOutcomes(names: UseNames): Promise<void> {
   const sums = await openDatabase({ path, migrations, lockMs: 5_000 })
-  const add = outcomeTables(sums)
+  const { addTimes } = fileUse(Date.now)
+  const add = (added: UseTotals): void => {
+    const { times, failures } = namedTotals(added, names)
+    for (const unit of sumUnits) {
+      atOnce(sums, addTimes(unit, times[unit]))
+      atOnce(sums, addFailures(unit, failures[unit]))
+    }
+  }
   const hours = zoneHours('UTC')
   for (let day = start; day < end; day += dayMs) {
     const made = useSums()
@@ -224,7 +237,7 @@ async function fillOutcomes(names: NamesTable): Promise<void> {
             const firstTokenMs = 50 * 2 ** (Math.random() * 6)
             made.add({ requests: [charged({ ...record, firstTokenMs, totalMs: firstTokenMs * 4 })] }, hours)
           }
-    sums.transaction(() => add(made.totals(), names))()
+    sums.transaction(() => add(made.totals()))()
   }
   sums.close()
 }

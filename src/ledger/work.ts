@@ -12,6 +12,18 @@ type Value = string | number | Uint8Array | null
 export interface Statement {
   readonly text: string
   readonly values: readonly Value[]
+  /** Of {@link forRows}. */
+  readonly given?: GivenRows
+}
+
+/** Rows that are given to a statement. */
+interface GivenRows {
+  /** The statement in SQLite, for one row, and in PostgreSQL, for all. */
+  readonly fileText: string
+  readonly serverText: string
+  /** Names of the columns of the rows. */
+  readonly names: readonly string[]
+  readonly rows: readonly (readonly Value[])[]
 }
 
 /** A row of a result, not checked. Numbers may be texts of digits. */
@@ -59,27 +71,81 @@ export function listSql(values: Statement['values']): Statement {
   return statement(values.length === 0 ? '(NULL)' : `(${places(values.length)})`, values)
 }
 
+/** Stands for the rows of {@link forRows}. */
+export const givenRows = statement('$rows')
+
+/** The columns of given rows. */
+export interface GivenColumns {
+  /** Names, with their type in PostgreSQL if that is not `bigint`: `source text`. */
+  readonly columns: readonly string[]
+  /** The number of first columns by which PostgreSQL orders the rows, so that machines lock them in one order. */
+  readonly keys?: number
+}
+
+/**
+ * A statement for each of some rows, which stand at {@link givenRows}. SQLite runs it row by row, PostgreSQL once: the
+ * statement must not change one row of the database twice. Wide ones are made once, for many lists of rows.
+ */
+export function forRows(
+  { text, values }: Statement,
+  { columns, keys = 0 }: GivenColumns,
+): (rows: GivenRows['rows']) => Statement {
+  const names = columns.map(nameOf)
+  const marks = names.map((_, index) => `?${values.length + 1 + index}`).join(', ')
+  const types = columns.map((column) => (column.includes(' ') ? column : `${column} bigint`)).join(', ')
+  const order = keys === 0 ? '' : ` ORDER BY ${names.slice(0, keys).join(', ')}`
+  const recordset = `jsonb_to_recordset($${values.length + 1}::text::jsonb) AS given (${types})`
+  const fileText = inFile(text).replace(givenRows.text, () => `VALUES (${marks})`)
+  const serverText = text.replace(givenRows.text, () => `SELECT ${names.join(', ')} FROM ${recordset}${order}`)
+  return (rows) => ({ text, values, given: { fileText, serverText, names, rows } })
+}
+
+/** Inserts rows. @param rest what follows the rows, such as `ON CONFLICT` */
+export function insertRows(
+  table: string,
+  given: GivenColumns,
+  rest = statement(''),
+): (rows: GivenRows['rows']) => Statement {
+  const columns = given.columns.map(nameOf).join(', ')
+  return forRows(sql`INSERT INTO ${statement(table)} (${statement(columns)}) ${givenRows} ${rest}`, given)
+}
+
+function nameOf(column: string): string {
+  return column.replace(/ .*/, '')
+}
+
 /** Work of one statement. */
 export function* rowsOf(only: Statement): Work<readonly WorkRow[]> {
   return yield only
 }
 
-/** The `$` of a parameter. One of a JSON path stays. */
-const parameterMark = /\$(?=\d)/g
+/** The text of a statement for SQLite. The `$` of a JSON path stays. */
+function inFile(text: string): string {
+  return text.replaceAll(/\$(?=\d)/g, '?')
+}
 
 /** Performs work in SQLite, within a transaction of the caller or without one. */
 export function atOnce<Result>(database: Database, work: Work<Result>): Result {
   let step = work.next()
-  while (step.done !== true) {
-    const { text, values } = step.value
-    step = work.next(database.query<WorkRow, Value[]>(text.replaceAll(parameterMark, '?')).all(...values))
-  }
+  while (step.done !== true) step = work.next(rowsAtOnce(database, step.value))
   return step.value
+}
+
+function rowsAtOnce(database: Database, { text, values, given }: Statement): readonly WorkRow[] {
+  if (given === undefined) return database.query<WorkRow, Value[]>(inFile(text)).all(...values)
+  const found: WorkRow[] = []
+  if (given.rows.length === 0) return found
+  const query = database.query<WorkRow, Value[]>(given.fileText)
+  for (const row of given.rows) {
+    const more = values.length === 0 ? query.all(...row) : query.all(...values, ...row)
+    if (more.length > 0) found.push(...more)
+  }
+  return found
 }
 
 /** Rows of a statement in SQLite that is not prepared for the next time, since its conditions will differ. */
 export function rowsOnce(database: Database, { text, values }: Statement): readonly WorkRow[] {
-  const prepared = database.prepare<WorkRow, Value[]>(text.replaceAll(parameterMark, '?'))
+  const prepared = database.prepare<WorkRow, Value[]>(inFile(text))
   try {
     return prepared.all(...values)
   } finally {
@@ -93,8 +159,32 @@ export async function inSteps<Result>(
   work: Work<Result>,
 ): Promise<Result> {
   let step = work.next()
-  while (step.done !== true) step = work.next(await query(step.value.text, step.value.values))
+  while (step.done !== true) {
+    const { text, values, given } = step.value
+    if (given === undefined) step = work.next(await query(text, values))
+    else if (given.rows.length === 0) step = work.next([])
+    else step = work.next(await query(given.serverText, [...values, recordsetOf(given)]))
+  }
   return step.value
+}
+
+function recordsetOf({ names, rows }: GivenRows): string {
+  return JSON.stringify(
+    rows.map((row) => {
+      const object: Record<string, Value> = {}
+      for (const [index, name] of names.entries()) object[name] = storable(row[index] ?? null)
+      return object
+    }),
+  )
+}
+
+function storable(value: Value): Value {
+  return typeof value === 'string' ? storableText(value) : value
+}
+
+/** PostgreSQL stores neither NUL nor halves of surrogate pairs. */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
 /** A number of a row; 0 if it is absent or NULL. */

@@ -1,6 +1,7 @@
 import { SQL } from 'bun'
 import { nameOfServer } from '../ledger-place.ts'
 import { LedgerRefused, LedgerUnavailable } from '../ledger.ts'
+import { storableText } from '../work.ts'
 import { databaseFailure, isConnectionKept } from './postgres-failure.ts'
 
 /** A value of a parameter. Numbers must be whole. */
@@ -216,11 +217,6 @@ async function within<Value>(pending: Promise<Value>, limitMs: number, name: str
 /** The connection may hang: its end is not waited for. */
 function end(pool: SQL): void {
   void pool.close({ timeout: 0 }).catch(() => undefined)
-}
-
-/** PostgreSQL stores neither NUL nor halves of surrogate pairs. */
-function storableText(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
 /** Values as the text of one parameter, for functions of `jsonb`. */

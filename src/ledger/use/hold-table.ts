@@ -1,48 +1,59 @@
-import type { Database } from 'bun:sqlite'
-import type { HeldBy, HeldCost } from '../../observe/under-way.ts'
+import type { HeldCost } from '../../observe/under-way.ts'
+import type { SqlKind } from '../sql-kind.ts'
+import {
+  forRows,
+  givenRows,
+  insertRows,
+  numberInRow,
+  sql,
+  statement,
+  textInRow,
+  type Work,
+  type WorkRow,
+} from '../work.ts'
 import { unsettledCounters, useKeyOf } from './charges.ts'
 import { counterNames, type Counters } from './counters.ts'
 import { hasEnded, holderSilentMs } from './holder.ts'
-import type { NamesTable } from './names-table.ts'
-import { keyValues, sumKeyColumns, type IdentifiedSum } from './sums-table.ts'
-import type { ZoneHour } from './zone-hours.ts'
+import { addSums, keyValues, merged, sumKeyColumns, type IdentifiedSum } from './sums-table.ts'
+import type { UseNames } from './use-names.ts'
+import type { ZoneHour, ZoneHours } from './zone-hours.ts'
 
 /** A row of the table `hold`. */
-export type HoldRow = Readonly<Record<(typeof sumKeyColumns)[number] | 'attempts' | 'cost', number>>
+type HoldRow = Readonly<Record<(typeof sumKeyColumns)[number] | 'attempts' | 'cost', number>>
 
 /** A row that was booked, since its process had died. */
-export interface BookedRow extends HoldRow {
-  readonly booked_hour: number | null
-  readonly booked_day: number | null
+interface BookedRow extends HoldRow {
+  readonly bookedHour: number | undefined
+  readonly bookedDay: number | undefined
 }
 
 /** The process of holds that are not booked. */
-export interface SeenHolder {
+interface SeenHolder {
   /** Absent: an older svc wrote its batches. */
-  readonly holder: string | null
+  readonly holder: string | undefined
   /** Milliseconds since its last batch. */
   readonly age: number
 }
 
 /** Whether the process of holds has died: it is seen to be gone, or cannot be seen and is silent. */
-export function isDead({ holder, age }: SeenHolder): boolean {
+function isDead({ holder, age }: SeenHolder): boolean {
   return hasEnded(holder ?? '') ?? age > holderSilentMs
 }
 
 /** Values of `sumKeyColumns`, then the number of attempts, and the cost. */
-export function holdValues(held: HeldCost, names: NamesTable): readonly number[] {
+export function holdValues(held: HeldCost, names: UseNames): readonly number[] {
   return [...keyValues(useKeyOf(held), names), held.attempts, held.nanoUsd]
 }
 
 /** The sum that a hold is booked as. */
-export function bookedSum(row: HoldRow, { start: hour, day }: ZoneHour): IdentifiedSum {
+function bookedSum(row: HoldRow, { start: hour, day }: ZoneHour): IdentifiedSum {
   return { hour, day, values: valuesOf(row, unsettledCounters(row.attempts, row.cost)) }
 }
 
 /** What takes a booked hold out of the sums again: its process lives. */
-export function unbookedSum(row: BookedRow): IdentifiedSum | undefined {
-  const { booked_hour: hour, booked_day: day } = row
-  if (hour === null || day === null) return undefined
+function unbookedSum(row: BookedRow): IdentifiedSum | undefined {
+  const { bookedHour: hour, bookedDay: day } = row
+  if (hour === undefined || day === undefined) return undefined
   return { hour, day, values: valuesOf(row, unsettledCounters(-row.attempts, -row.cost)) }
 }
 
@@ -50,52 +61,73 @@ function valuesOf(row: HoldRow, counters: Counters): readonly number[] {
   return [...sumKeyColumns.map((name) => row[name]), ...counterNames.map((name) => counters[name] ?? 0)]
 }
 
-/** Stored holds, within a transaction. */
-export interface HoldTable {
-  /**
-   * Puts holds in the place of those of a source.
-   *
-   * @returns sums that take back what was booked of it
-   */
-  replace(source: string, holds: HeldBy, names: NamesTable): readonly IdentifiedSum[]
-  /** Marks the holds of dead processes as booked. @returns the sums that they are booked as */
-  book(hour: ZoneHour): readonly IdentifiedSum[]
-  /** Whether there are holds that are not booked. */
-  hasOpen(): boolean
-  /** Deletes booked holds of sources that are forgotten. */
-  forget(): void
+const holdColumns = [...sumKeyColumns, 'attempts', 'cost'] as const
+const bookedColumns = statement(['source', ...holdColumns, 'booked_hour', 'booked_day'].join(', '))
+
+const sourceColumn = { columns: ['source text'], keys: 1 }
+const nameHolders = insertRows(
+  'batch',
+  { columns: ['source text', 'number', 'time', 'holder text'], keys: 1 },
+  statement('ON CONFLICT (source) DO UPDATE SET holder = excluded.holder'),
+)
+const removeHolds = forRows(
+  sql`DELETE FROM hold WHERE source IN (${givenRows}) RETURNING ${bookedColumns}`,
+  sourceColumn,
+)
+const insertHolds = insertRows('hold', { columns: ['source text', ...holdColumns] })
+
+/** Holds of a source: the name of its process, and their {@link holdValues}. */
+export interface NamedHolds {
+  readonly source: string
+  readonly holder: string
+  readonly rows: readonly (readonly number[])[]
 }
 
-/** The table `hold` of a database. @param now Unix milliseconds */
-export function holdTable(database: Database, now: () => number): HoldTable {
-  const name = database.query<unknown, [string, string]>('UPDATE batch SET holder = ?2 WHERE source = ?1')
-  const remove = database.query<BookedRow, [string]>('DELETE FROM hold WHERE source = ?1 RETURNING *')
-  const columns = ['source', ...sumKeyColumns, 'attempts', 'cost']
-  const insert = database.query<unknown, (string | number)[]>(
-    `INSERT INTO hold (${columns.join(', ')}) VALUES (${columns.map((_, index) => `?${index + 1}`).join(', ')})
-     ON CONFLICT DO UPDATE SET attempts = attempts + excluded.attempts, cost = cost + excluded.cost`,
+/**
+ * Puts holds in the place of those of their sources, within the transaction that adds their batches.
+ *
+ * @returns sums that take back what was booked of these sources
+ */
+export function* replaceHolds(held: readonly NamedHolds[]): Work<readonly IdentifiedSum[]> {
+  if (held.length === 0) return []
+  yield nameHolders(held.map(({ source, holder }) => [source, 0, 0, holder]))
+  const removed = yield removeHolds(held.map(({ source }) => [source]))
+  yield insertHolds(held.flatMap(({ source, rows }) => mergedHolds(rows).map((row) => [source, ...row])))
+  return removed.flatMap((row) => unbookedSum(bookedRow(row)) ?? [])
+}
+
+/** The work may be begun again: the rows stay as they are. */
+function mergedHolds(rows: NamedHolds['rows']): NamedHolds['rows'] {
+  return merged(
+    rows.map((row) => [...row]),
+    sumKeyColumns.length,
   )
-  const open = database.query<SeenHolder & { readonly source: string }, [number]>(
-    `SELECT source, holder, ?1 - coalesce(time, 0) AS age
-     FROM (SELECT DISTINCT source FROM hold WHERE booked_hour IS NULL) LEFT JOIN batch USING (source)`,
+}
+
+/** Books the holds of dead processes, within a transaction. @returns whether others are open */
+export function* bookDead(hours: ZoneHours, { now }: SqlKind): Work<boolean> {
+  const [clock] = yield sql`SELECT ${now()} AS now`
+  const hour = hours.at(numberInRow(clock, 'now'))
+  const open = yield sql`SELECT source, holder, ${now()} - coalesce(time, 0) AS age
+    FROM (SELECT DISTINCT source FROM hold WHERE booked_hour IS NULL) AS open LEFT JOIN batch USING (source)`
+  const dead = open.filter((row) => isDead({ holder: textInRow(row, 'holder'), age: numberInRow(row, 'age') }))
+  const mark = forRows(
+    sql`UPDATE hold SET booked_hour = ${hour.start}, booked_day = ${hour.day}
+        WHERE booked_hour IS NULL AND source IN (${givenRows}) RETURNING ${bookedColumns}`,
+    sourceColumn,
   )
-  const mark = database.query<HoldRow, [string, number, number]>(
-    `UPDATE hold SET booked_hour = ?2, booked_day = ?3 WHERE source = ?1 AND booked_hour IS NULL RETURNING *`,
-  )
+  const booked = yield mark(dead.map((row) => [String(row['source'])]))
+  yield* addSums(booked.map((row) => bookedSum(bookedRow(row), hour)))
+  return (yield sql`SELECT 1 FROM hold WHERE booked_hour IS NULL LIMIT 1`).length > 0
+}
+
+function bookedRow(row: WorkRow): BookedRow {
+  const number = (name: string): number => numberInRow(row, name)
+  const optional = (name: string): number | undefined => (row[name] === null ? undefined : number(name))
   return {
-    replace(source, { holder, costs }, names) {
-      name.run(source, holder)
-      const taken = remove.all(source).flatMap((row) => unbookedSum(row) ?? [])
-      for (const held of costs) insert.run(source, ...holdValues(held, names))
-      return taken
-    },
-    book(hour) {
-      const dead = open.all(now()).filter(isDead)
-      return dead.flatMap(({ source }) => mark.all(source, hour.start, hour.day).map((row) => bookedSum(row, hour)))
-    },
-    hasOpen: () => open.get(now()) !== null,
-    forget() {
-      database.run('DELETE FROM hold WHERE booked_hour IS NOT NULL AND source NOT IN (SELECT source FROM batch)')
-    },
+    ...{ line: number('line'), person: number('person'), team: number('team') },
+    ...{ model: number('model'), provider: number('provider') },
+    ...{ attempts: number('attempts'), cost: number('cost') },
+    ...{ bookedHour: optional('booked_hour'), bookedDay: optional('booked_day') },
   }
 }

@@ -1,8 +1,10 @@
 import { addBuckets } from '../../observe/time-histogram.ts'
-import type { NamesTable } from './names-table.ts'
+import type { UseNames } from './use-names.ts'
 import type { FailureSum, SumPlace, TimesSum } from './use-totals.ts'
 
-type Unit = 'hour' | 'day'
+/** Sums are kept by hour and by day. */
+export const sumUnits = ['hour', 'day'] as const
+export type Unit = (typeof sumUnits)[number]
 
 /** Buckets of one hour or day, by numbers of names. */
 export interface TimesRow {
@@ -24,7 +26,7 @@ export interface FailureRow {
 }
 
 /** Sums of times by hour or day, each place once, in the order of their places. */
-export function timesRows(sums: readonly TimesSum[], unit: Unit, names: NamesTable): readonly TimesRow[] {
+export function timesRows(sums: readonly TimesSum[], unit: Unit, names: UseNames): readonly TimesRow[] {
   const rows = new Map<string, TimesRow>()
   for (const sum of sums) {
     const place = placeOf(sum, unit, names)
@@ -38,7 +40,7 @@ export function timesRows(sums: readonly TimesSum[], unit: Unit, names: NamesTab
 }
 
 /** Sums of failures by hour or day, each place once, in the order of their places. */
-export function failureRows(sums: readonly FailureSum[], unit: Unit, names: NamesTable): readonly FailureRow[] {
+export function failureRows(sums: readonly FailureSum[], unit: Unit, names: UseNames): readonly FailureRow[] {
   const rows = new Map<string, FailureRow>()
   for (const sum of sums) {
     const place = { ...placeOf(sum, unit, names), failure: names.idOf('error', sum.failure) }
@@ -51,7 +53,7 @@ export function failureRows(sums: readonly FailureSum[], unit: Unit, names: Name
   return inOrder(rows)
 }
 
-function placeOf(sum: SumPlace, unit: Unit, names: NamesTable): Pick<TimesRow, 'time' | 'model' | 'provider'> {
+function placeOf(sum: SumPlace, unit: Unit, names: UseNames): Pick<TimesRow, 'time' | 'model' | 'provider'> {
   return { time: sum[unit], model: names.idOf('model', sum.model), provider: names.idOf('provider', sum.provider) }
 }
 

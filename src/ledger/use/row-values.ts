@@ -1,28 +1,32 @@
 import type { RecordField } from '../../observe/fields.ts'
 import { attemptFields, requestFields, trailMax } from '../../observe/record.ts'
-import type { NamesTable } from './names-table.ts'
 import type { ChargedRequest } from './use-batch.ts'
+import type { UseNames } from './use-names.ts'
 
 type ColumnValue = string | number | null
 
-/** The columns of a request, but for `seq`, in the order of {@link requestValues}. */
+/** The columns of a request, but for `seq`, in the order of {@link RowValues}. */
 export const requestColumns = columnsOf(requestFields)
 
-/** The columns of an attempt but for `seq`, the number of its request, in the order of {@link attemptValues}. */
+/** The columns of an attempt but for `seq`, the number of its request, in the order of {@link RowValues}. */
 export const attemptColumns = ['n', ...columnsOf(attemptFields)]
 
-/** Values of {@link requestColumns}. */
-export function requestValues({ record, charges }: ChargedRequest, names: NamesTable): readonly ColumnValue[] {
-  return valuesOf(requestFields, record, charges[0], names)
+/** A request as rows. */
+export interface RowValues {
+  /** Values of {@link requestColumns}. */
+  readonly request: readonly ColumnValue[]
+  /** Values of {@link attemptColumns}: none if the first attempt was answered. */
+  readonly attempts: readonly (readonly ColumnValue[])[]
 }
 
-/** Values of {@link attemptColumns}: none if the first attempt was answered. */
-export function attemptValues(
-  { record: { trail } }: ChargedRequest,
-  names: NamesTable,
-): readonly (readonly ColumnValue[])[] {
-  if (trail.length < 2 && trail[0]?.failure === undefined) return []
-  return trail.slice(0, trailMax).map((attempt, n) => [n, ...valuesOf(attemptFields, attempt, undefined, names)])
+/** The rows of a request. */
+export function rowValues({ record, charges }: ChargedRequest, names: UseNames): RowValues {
+  const { trail } = record
+  const tried = trail.length < 2 && trail[0]?.failure === undefined ? [] : trail.slice(0, trailMax)
+  return {
+    request: valuesOf(requestFields, record, charges[0], names),
+    attempts: tried.map((attempt, n) => [n, ...valuesOf(attemptFields, attempt, undefined, names)]),
+  }
 }
 
 function columnsOf(fields: readonly { readonly column?: string }[]): readonly string[] {
@@ -33,7 +37,7 @@ function valuesOf<Facts, Charge, Entry>(
   fields: readonly RecordField<Facts, Charge, Entry>[],
   facts: Facts,
   charge: Charge,
-  names: NamesTable,
+  names: UseNames,
 ): ColumnValue[] {
   const values: ColumnValue[] = []
   for (const { column, label, toStore } of fields) {

@@ -5,10 +5,10 @@ import { contentBytes, deleteSomeContent } from '../content/content-file.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import { rowMigrations } from '../migrations.ts'
 import { identityOf, onlyNumber, openDatabase, performed } from '../open-database.ts'
-import { batchNames } from './batch-names.ts'
-import type { NamesTable } from './names-table.ts'
-import { attemptColumns, attemptValues, requestColumns, requestValues } from './row-values.ts'
-import type { ChargedRequest, ReadUse } from './use-batch.ts'
+import { atOnce, type Work } from '../work.ts'
+import { rowsOfBatches, type PreparedUse } from './named-use.ts'
+import type { ReadBatch } from './use-batch.ts'
+import { addRows, beginBatches, forgetSources, type UseKind } from './use-works.ts'
 
 /** How much of the rows is kept. */
 export interface RowRetention {
@@ -26,8 +26,10 @@ const chunkPages = 1_024
 
 /** Requests in requests.db. Methods reject with {@link LedgerUnavailable} when the database cannot be used. */
 export interface RowsFile {
-  /** Adds batches in one transaction, except those that were added before. */
-  write(batches: readonly ReadUse[], names: NamesTable): Promise<void>
+  /** Adds the rows of batches in one transaction, except those that were added before. */
+  write(prepared: PreparedUse, batches: readonly ReadBatch[]): Promise<void>
+  /** Opens the file, so that the first write is as fast as others. */
+  prepare(): Promise<void>
   /** Deletes some rows that are too old, or too many. @returns whether there may be more */
   sweep(now: number): Promise<boolean>
   close(): void
@@ -37,12 +39,12 @@ export interface RowsFileOptions {
   /** Path of requests.db. */
   readonly path: string
   readonly lockMs: number
-  readonly now: () => number
+  readonly kind: UseKind
   readonly retention?: RowRetention
 }
 
 /** Opens the rows at their first use. A file that is gone is made anew, a damaged one is renamed. */
-export function rowsFile({ path, lockMs, now, retention = rowRetentionDefault }: RowsFileOptions): RowsFile {
+export function rowsFile({ path, lockMs, kind, retention = rowRetentionDefault }: RowsFileOptions): RowsFile {
   let file: { readonly database: Database; readonly identity: string } | undefined
   const replaced: unknown[] = []
 
@@ -76,20 +78,9 @@ export function rowsFile({ path, lockMs, now, retention = rowRetentionDefault }:
     }
   }
 
-  async function add(batches: readonly ReadUse[], names: NamesTable): Promise<void> {
+  async function add(work: () => Work<void>): Promise<void> {
     const database = await current()
-    const addRow = rowsTable(database)
-    const known = batchNames(database, now)
-    await performed(path, lockMs, () =>
-      database
-        .transaction(() => {
-          for (const batch of batches) {
-            if (!known.begin(batch)) continue
-            for (const request of batch.requests) addRow(request, names)
-          }
-        })
-        .immediate(),
-    )
+    await performed(path, lockMs, () => database.transaction(() => atOnce(database, work())).immediate())
   }
 
   async function deleteChunk(time: number): Promise<boolean> {
@@ -103,7 +94,7 @@ export function rowsFile({ path, lockMs, now, retention = rowRetentionDefault }:
         : `SELECT seq FROM request WHERE time < ${time - retention.ageMs} ORDER BY time LIMIT ${chunkRows}`
       const deleted = database
         .transaction(() => {
-          batchNames(database, now).forget()
+          atOnce(database, forgetSources(time))
           database.run(`DELETE FROM attempt WHERE seq IN (${which})`)
           const { changes } = database.run(`DELETE FROM request WHERE seq IN (${which})`)
           return deleteSomeContent(database, time) || changes > 0
@@ -116,7 +107,16 @@ export function rowsFile({ path, lockMs, now, retention = rowRetentionDefault }:
   }
 
   return {
-    write: (batches, names) => whole(() => add(batches, names)),
+    write: (prepared, batches) =>
+      whole(() =>
+        add(function* () {
+          const { fresh, time } = yield* beginBatches(batches, kind)
+          yield* addRows(rowsOfBatches(prepared, fresh), kind, time)
+        }),
+      ),
+    async prepare() {
+      await whole(current)
+    },
     sweep: (time) => whole(() => deleteChunk(time)),
     close() {
       file?.database.close()
@@ -128,23 +128,4 @@ export function rowsFile({ path, lockMs, now, retention = rowRetentionDefault }:
 function isDamaged(error: unknown): boolean {
   if (!(error instanceof LedgerUnavailable)) return false
   return /^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error.cause) ?? '')
-}
-
-/** Adds requests and their attempts to a database, within a transaction. */
-function rowsTable(database: Database): (request: ChargedRequest, names: NamesTable) => void {
-  const addRequest = database.query<unknown, (string | number | null)[]>(
-    `INSERT INTO request (${requestColumns.join(', ')}) VALUES (${placesOf(requestColumns)})`,
-  )
-  const addAttempt = database.query<unknown, (string | number | bigint | null)[]>(
-    `INSERT INTO attempt (seq, ${attemptColumns.join(', ')}) VALUES (${placesOf(['seq', ...attemptColumns])})`,
-  )
-
-  return function add(request, names) {
-    const { lastInsertRowid } = addRequest.run(...requestValues(request, names))
-    for (const values of attemptValues(request, names)) addAttempt.run(lastInsertRowid, ...values)
-  }
-}
-
-function placesOf(columns: readonly string[]): string {
-  return columns.map((_, index) => `?${index + 1}`).join(', ')
 }

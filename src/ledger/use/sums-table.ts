@@ -1,12 +1,12 @@
-import type { Database } from 'bun:sqlite'
+import { insertRows, statement, type Statement, type Work } from '../work.ts'
 import type { UseKey } from './charges.ts'
 import { counterNames } from './counters.ts'
-import type { NamesTable } from './names-table.ts'
+import { sumUnits, type FailureRow, type Unit } from './outcome-rows.ts'
+import type { UseNames } from './use-names.ts'
 import type { UseSum } from './use-totals.ts'
 
 /** The columns of the names that a sum is kept by. */
 export const sumKeyColumns = ['line', 'person', 'team', 'model', 'provider'] as const
-const keyColumns = sumKeyColumns.join(', ')
 
 /** A sum in the order of its columns, with the ids of its names. */
 export interface IdentifiedSum {
@@ -17,12 +17,12 @@ export interface IdentifiedSum {
 }
 
 /** The sum with the ids of its names. */
-export function identifiedSum({ hour, day, counters, ...key }: UseSum, names: NamesTable): IdentifiedSum {
+export function identifiedSum({ hour, day, counters, ...key }: UseSum, names: UseNames): IdentifiedSum {
   return { hour, day, values: [...keyValues(key, names), ...counterNames.map((name) => counters[name] ?? 0)] }
 }
 
 /** Values of {@link sumKeyColumns}. */
-export function keyValues({ line, person, team = '', model, provider }: UseKey, names: NamesTable): readonly number[] {
+export function keyValues({ line, person, team = '', model, provider }: UseKey, names: UseNames): readonly number[] {
   return [
     line,
     names.idOfPerson(person),
@@ -32,23 +32,57 @@ export function keyValues({ line, person, team = '', model, provider }: UseKey, 
   ]
 }
 
-/** Adds sums to the hours and days of a database, within a transaction. */
-export function sumsTable(database: Database): (sums: Iterable<IdentifiedSum>) => void {
-  const addTo = (table: string, time: string) => {
-    const places = Array.from({ length: 1 + sumKeyColumns.length + counterNames.length }, (_, index) => `?${index + 1}`)
-    return database.query<unknown, number[]>(
-      `INSERT INTO ${table} (${time}, ${keyColumns}, ${counterNames.join(', ')}) VALUES (${places.join(', ')})
-       ON CONFLICT (${time}, ${keyColumns}) DO UPDATE SET
-       ${counterNames.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`,
-    )
-  }
-  const hours = addTo('usage_hour', 'hour')
-  const days = addTo('usage_day', 'day')
+const keysOfSums = 1 + sumKeyColumns.length
+const sumsTo = {
+  hour: countsTo('usage_hour', ['hour', ...sumKeyColumns], counterNames),
+  day: countsTo('usage_day', ['day', ...sumKeyColumns], counterNames),
+}
+const failureCounts = ['requests', 'attempts'] as const
+const failuresTo = {
+  hour: countsTo('failure_hour', ['hour', 'model', 'provider', 'failure'], failureCounts),
+  day: countsTo('failure_day', ['day', 'model', 'provider', 'failure'], failureCounts),
+}
 
-  return function add(sums) {
-    for (const { hour, day, values } of sums) {
-      hours.run(hour, ...values)
-      days.run(day, ...values)
-    }
+/** Adds counts, each key once. */
+function countsTo(
+  table: string,
+  keys: readonly string[],
+  counts: readonly string[],
+): (rows: readonly (readonly number[])[]) => Statement {
+  const added = counts.map((name) => `${name} = ${table}.${name} + excluded.${name}`)
+  return insertRows(
+    table,
+    { columns: [...keys, ...counts], keys: keys.length },
+    statement(`ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${added.join(', ')}`),
+  )
+}
+
+/** Adds sums to hours and days, within a transaction. */
+export function* addSums(sums: readonly IdentifiedSum[]): Work<void> {
+  for (const unit of sumUnits) {
+    const rows = sums.map((sum) => [sum[unit], ...sum.values])
+    yield sumsTo[unit](merged(rows, keysOfSums))
   }
+}
+
+/** Adds failures, each place once, to hours or days, within a transaction. */
+export function* addFailures(unit: Unit, failures: readonly FailureRow[]): Work<void> {
+  yield failuresTo[unit](
+    failures.map(({ time, model, provider, failure, requests, attempts }) => [
+      ...[time, model, provider, failure, requests, attempts],
+    ]),
+  )
+}
+
+/** Rows with the same first values as one row, whose further values are added. @param rows are changed */
+export function merged(rows: readonly number[][], keys: number): readonly (readonly number[])[] {
+  const sums = new Map<string, number[]>()
+  for (const row of rows) {
+    let key = ''
+    for (let index = 0; index < keys; index += 1) key += `${row[index]} `
+    const sum = sums.get(key)
+    if (sum === undefined) sums.set(key, row)
+    else for (let index = keys; index < row.length; index += 1) sum[index] = (sum[index] ?? 0) + (row[index] ?? 0)
+  }
+  return [...sums.values()]
 }

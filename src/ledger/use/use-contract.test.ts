@@ -5,6 +5,7 @@ import { personIdAt } from '../../base/person-entry.ts'
 import { sentBy } from '../../people/testing.ts'
 import type { Ledger } from '../ledger.ts'
 import { findPerson } from '../people/find-person.ts'
+import { forgetPerson } from '../people/forget-person.ts'
 import { batchOf, usedRequest } from './testing.ts'
 import { charged } from './use-batch.ts'
 import type { UseFilter } from './use-question.ts'
@@ -60,6 +61,82 @@ describe.each(databases)('the use in %s', (_name, make) => {
       await store.write([batchOf(7, [usedRequest()])])
       expect(await sums('requests, left_early, cost')).toEqual([{ requests: 2, left_early: 1, cost: 2_000 }])
     })
+  })
+
+  test('any text in names is stored, and found again', async () => {
+    const hostile = ['a\0b', '\ud800', "'; DROP TABLE svc.key; --", '$1', '$rows', '\\', '"', 'ü😀', 'x'.repeat(9_999)]
+    const records = hostile.map((text) =>
+      usedRequest({
+        id: text,
+        listedAs: text,
+        ...sentBy({ user: text }),
+        provider: text,
+        error: text,
+        trail: [
+          { name: text, failure: text, ms: 1 },
+          { name: text, status: 200, ms: 1 },
+        ],
+      }),
+    )
+    const store = storeAt()
+    for (const number of [1, 2]) expect(await store.write([batchOf(number, records)])).toEqual({})
+    expect(await storeAt().write([batchOf(3, records)])).toEqual({})
+    expect(await sums('sum(requests) AS requests', 'usage_day')).toEqual([{ requests: 27 }])
+    expect(await sums('count(*) AS count', `label WHERE kind = 'model'`)).toEqual([{ count: 9 }])
+    expect(await sums('count(*) AS count', 'person')).toEqual([{ count: 9 }])
+    expect([await rowCount(), await count('attempt')]).toEqual([27, 54])
+  })
+
+  test('the name that a person had last is kept', async () => {
+    const store = storeAt()
+    const named = (user: string) => usedRequest(sentBy({ user, userId: 'u1', subject: 'first-provider-1' }))
+    await store.write([batchOf(1, [named('ann'), named('anne')])])
+    expect(await sums('subject, name', 'person')).toEqual([{ subject: 'first-provider-1', name: 'anne' }])
+    await store.write([batchOf(2, [named('zoe')]), batchOf(3, [named('bea')])])
+    expect(await sums('subject, name', 'person')).toEqual([{ subject: 'first-provider-1', name: 'bea' }])
+    expect(await sums('person, requests')).toEqual([{ person: 1, requests: 4 }])
+  })
+
+  test('a person who is forgotten and comes back is a new one, also for a service that runs', async () => {
+    const store = storeAt()
+    const ann = usedRequest(sentBy({ user: 'ann', userId: 'u1' }))
+    await store.write([batchOf(1, [ann])])
+    const people = await ledger.people()
+    await forgetPerson(people, await findPerson(people, { by: 'name', text: 'ann' }), 5)
+    await people.close()
+    expect(await store.write([batchOf(2, [ann, ann])])).toEqual({})
+    expect(await sums('person, requests', 'usage_day ORDER BY person')).toEqual([
+      { person: 1, requests: 1 },
+      { person: 2, requests: 2 },
+    ])
+    expect(await sums('name', 'person WHERE id = 2')).toEqual([{ name: 'ann' }])
+    expect(await place.query('SELECT person FROM request ORDER BY seq', 'requests.db')).toEqual([
+      { person: 1 },
+      { person: 2 },
+      { person: 2 },
+    ])
+  })
+
+  test('speed and failures add up over batches and services', async () => {
+    const failed = usedRequest({
+      ...{ status: 502, error: 'provider_error', provider: undefined, totalMs: 90 },
+      trail: [{ name: 'a', failure: 'reset', ms: 5 }],
+    })
+    const batch = (number: number, source?: string) =>
+      batchOf(number, [usedRequest(), usedRequest({ totalMs: 900, firstTokenMs: 40 }), failed], source)
+    await storeAt().write([batch(1), batch(2)])
+    await storeAt().write([batch(3), batch(1, 'two')])
+    const reader = await place.useReader()
+    const span = { from: 20261122, to: 20261124, unit: 'day', by: 'model' } as const
+    for (const asked of [span, { ...span, from: 0, to: 8e12, unit: 'hour' } as const]) {
+      const { groups, failures } = await reader.outcomes(asked)
+      const sumOf = (buckets: readonly number[] = []) => buckets.reduce((all, more) => all + more, 0)
+      expect(groups.map(({ name, first, total }) => [name, sumOf(first), sumOf(total)])).toEqual([['m', 4, 8]])
+      expect(failures.map(({ failure, requests, attempts }) => [failure, requests, attempts])).toEqual([
+        ['provider_error', 4, 0],
+        ['reset', 0, 4],
+      ])
+    }
   })
 
   describe('people of two identity providers with the same user id', () => {

@@ -2,10 +2,14 @@ import { closeSync, existsSync, openSync, rmSync, statfsSync, writeSync } from '
 import { dirname } from 'node:path'
 import { errorCode } from '../../base/error-code.ts'
 import { LedgerTooNew, LedgerUnavailable } from '../ledger.ts'
+import { fileUse } from './file-use.ts'
+import { bookDead } from './hold-table.ts'
+import type { PreparedUse } from './named-use.ts'
 import { rowsFile, type RowRetention } from './rows-file.ts'
 import { sumsFile } from './sums-file.ts'
-import { readBatch, type ReadBatch, type ReadUse, type UseBatch } from './use-batch.ts'
-import { zoneHours } from './zone-hours.ts'
+import { readBatch, type ReadBatch, type UseBatch } from './use-batch.ts'
+import { addUse, forgottenPeople, sweepSums } from './use-works.ts'
+import { UseWriter } from './use-writer.ts'
 
 /** Outcome of {@link UseStore.write}. */
 export interface WriteResult {
@@ -63,27 +67,36 @@ export function useStore({
   now = Date.now,
   ...options
 }: UseStoreOptions): UseStore {
-  let hours = zoneHours(zone)
-  const sums = sumsFile({ path, lockMs, now })
-  const rows = rowsFile({ path: rowsPath, lockMs, now, ...options })
+  const kind = fileUse(now)
+  const sums = sumsFile({ path, lockMs, onReplaced: () => writer.forgetNames() })
+  const writer = new UseWriter({ perform: sums.perform, zone, now })
+  const rows = rowsFile({ path: rowsPath, lockMs, kind, ...options })
   const reserve = reserveFile(`${path}-reserve`)
   /** The reserve was given up to the sums: rows must not use it. */
   let isShort = false
 
-  async function writeSums(batches: readonly ReadBatch[]): Promise<void> {
+  function writeSums(batches: readonly ReadBatch[]): Promise<PreparedUse> {
+    return writer.write(batches, async (prepared) => {
+      await sums.perform(() => addUse(prepared, kind))
+      return prepared
+    })
+  }
+
+  async function writeSumsAnyhow(batches: readonly ReadBatch[]): Promise<PreparedUse> {
     try {
-      await sums.write(batches, hours)
+      return await writeSums(batches)
     } catch (error) {
       if (!isDiskFull(error) || !reserve.release()) throw error
       isShort = true
-      await sums.write(batches, hours)
+      return await writeSums(batches)
     }
   }
 
   return {
     async prepare() {
       try {
-        await rows.write([], await sums.names())
+        await sums.perform(forgottenPeople)
+        await rows.prepare()
         reserve.make()
       } catch {
         // The next write reports the trouble.
@@ -91,37 +104,34 @@ export function useStore({
     },
     async bookDead() {
       try {
-        return await sums.bookDead(hours)
+        return await sums.perform(() => bookDead(writer.hours, kind))
       } catch {
         return true // The next write reports the trouble.
       }
     },
     async write(written) {
-      let batches: readonly ReadBatch[]
+      let prepared: PreparedUse
       try {
-        batches = written.map(readBatch)
-        await writeSums(batches)
+        prepared = await writeSumsAnyhow(written.map(readBatch))
       } catch (error) {
         return { sumsProblem: reasonOf(error) }
       }
-      const recorded = batches.filter((batch): batch is ReadUse => 'requests' in batch && batch.requests.length > 0)
+      const recorded = prepared.batches.filter((batch) => 'requests' in batch && batch.requests.length > 0)
       if (recorded.length === 0) return {}
       if (isShort) return { rowsProblem: `the disk of ${rowsPath} is nearly full: free space`, areRowsLost: true }
       try {
-        await rows.write(recorded, await sums.names())
+        await rows.write(prepared, recorded)
         return {}
       } catch (error) {
         const areLost = isDiskFull(error) || !(error instanceof LedgerUnavailable)
         return { rowsProblem: reasonOf(error), ...(areLost ? { areRowsLost: true } : {}) }
       }
     },
-    setZone(next) {
-      if (next !== hours.zone) hours = zoneHours(next)
-    },
+    setZone: (next) => writer.setZone(next),
     async sweep() {
       try {
         const time = now()
-        const [moreHours, moreRows] = [await sums.sweep(time), await rows.sweep(time)]
+        const [moreHours, moreRows] = [await sums.perform(() => sweepSums(time)), await rows.sweep(time)]
         if (!moreHours && !moreRows && reserve.make()) isShort = false
         return moreHours || moreRows
       } catch {
