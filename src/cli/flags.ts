@@ -23,7 +23,7 @@ export const authFlag = namesFlag(
   { environment: 'SVC_AUTH', otherwise: 'no sign-in' },
 )
 
-/** `--store URL`: where sessions and pending sign-ins are kept (docs/deployment.md). */
+/** `--store URL`: where sessions and pending sign-ins are kept (docs/scaling.md). */
 export const storeFlag = textFlag(
   'where sessions and limits are kept: memory, or a Redis or Valkey server that several machines share',
   'URL',
