@@ -8,13 +8,13 @@ import { describeInChromium, useChromium } from './page/in-chromium.ts'
 
 const root = join(import.meta.dir, '..')
 const copy = mkdtempSync(join(tmpdir(), 'svc-extensions-'))
-const document = readFileSync(join(root, 'docs', 'extensions.md'), 'utf8')
+const document = readFileSync(join(root, 'docs/contributing/extensions.md'), 'utf8')
 
-/** The code block of docs/extensions.md below the comment `name`. */
+/** The code block of docs/contributing/extensions.md below the comment `name`. */
 function shown(name: string): string {
   return (
     new RegExp(`<!-- ${name} -->\\n\`\`\`tsx?\\n([^]*?)\`\`\``).exec(document)?.[1] ??
-    `docs/extensions.md shows no ${name}`
+    `docs/contributing/extensions.md shows no ${name}`
   )
 }
 
@@ -29,8 +29,8 @@ function writeExtension(name: string, files: Readonly<Record<string, string>>): 
 }
 
 /**
- * Copies the project without sign-in, and adds the extensions of docs/extensions.md: `password`, the same with a part
- * of the page as `gate`, and `fence`, which claims a slot without a part for it.
+ * Copies the project without sign-in, and adds the extensions of docs/contributing/extensions.md: `password`, the same
+ * with a part of the page as `gate`, and `fence`, which claims a slot without a part for it.
  */
 beforeAll(() => {
   for (const part of [
