@@ -14,16 +14,13 @@ function brandTable(): string {
   return ['| `id` | Provider | Base URL | Key in | |', '|---|---|---|---|---|', ...brands.map(row)].join('\n')
 }
 
-/** A brand's line in the table. */
+/** A brand's line in the table. Habits of requests are in docs/contributing/habits.md. */
 function row({ id, name, protocol, baseUrl, keys, freeTier, models, quirks }: Brand): string {
   const profile = profileAt({ brand: id, protocol, model: '' })
   const notes = [
     ...(protocol === 'openai' ? [] : [`protocol \`${protocol}\``]),
     ...(freeTier === undefined ? [] : ['free tier']),
     ...(models === undefined ? [] : [`models ${models.map((model) => `\`${model}\``).join(', ')}`]),
-    ...Object.entries(profile.rename).map(([ours, theirs]) => `\`${ours}\` is sent as \`${theirs}\``),
-    ...profile.drop.map((field) => `\`${field}\` is left out`),
-    ...(profile.streamUsage ? ['usage of streams is asked for'] : []),
     ...(profile.reasoning === 'keep' ? [] : [`\`reasoning_history\` is \`${profile.reasoning}\``]),
     ...(profile.prefill === 'continued' ? ['continues a broken stream'] : []),
     ...quirks.formats.map((format) => `\`formats\` has \`${format}\``),
