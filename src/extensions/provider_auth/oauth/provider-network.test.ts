@@ -58,7 +58,7 @@ const host: Host = {
 async function signIn(
   endpoint: string,
   misbehaviour: Misbehaviour | undefined,
-  limits = { requestMs: 2000, totalMs: 4000 },
+  limits = { requestMs: 20_000, totalMs: 20_000 },
 ) {
   const at = (path: string) => `http://127.0.0.1:${server.port}${path}`
   const parsed = parseSettings({
