@@ -39,32 +39,11 @@ function isSignedIn(page: Page): boolean {
 describe('a callback with an invalid state › 400, no session, no token request', () => {
   test.each([
     ['without anything', ''],
-    ['without a state', '?code={code}'],
-    ['with an empty state', '?code={code}&state='],
-    ['with an unknown state', `?code={code}&state=${'A'.repeat(43)}`],
     ['with script for a state', `?code={code}&state=${encodedMarker}`],
     ['with a doubled state', '?code={code}&state={state}&state={state}'],
-    ['with a second, other state', `?code={code}&state={state}&state=${encodedMarker}`],
-    ['with a state as an array', '?code={code}&state[]={state}'],
-    ['with a state as an indexed array', '?code={code}&state[0]={state}'],
-    ['with a state as an object', '?code={code}&state[state]={state}'],
-    ['with a list of states', '?code={code}&state={state},{state}'],
-    ['with a state in capitals', '?code={code}&STATE={state}'],
-    ['with a state and more behind it', '?code={code}&state={state}x'],
-    ['with a state and a blank', '?code={code}&state={state}%20'],
-    ['with a state and NUL', '?code={code}&state={state}%00'],
     ['with a state and CR LF', '?code={code}&state={state}%0d%0aset-cookie:%20zqxzq=1'],
-    ['with a state encoded twice', '?code={code}&state=%257Bstate%257D'],
     ['with a state of no UTF-8', '?code={code}&state=%ff%fe'],
-    ['with a percent sign alone', '?code={code}&state=%'],
-    ['with a state of 9,000 characters', `?code={code}&state=${'s'.repeat(9_000)}`],
-    ['with __proto__ for a state', '?code={code}&state=__proto__'],
-    ['with constructor for a state', '?code={code}&state=constructor'],
-    ['with a state in the fragment', '?code={code}#state={state}'],
-    ['with semicolons', '?code={code};state={state}'],
-    ['with an error, and no state', `?error=${encodedMarker}&error_description=${encodedMarker}`],
     ['with access_denied, and an unknown state', '?error=access_denied&state=unknown'],
-    ['with a thousand parameters', `?${Array.from({ length: 1_000 }, (_, index) => `p${index}=1`).join('&')}`],
     ['with a state in the path', '/{state}?code={code}'],
   ])('%s', async (name, query) => {
     const page = await callbackWith(query, { accept: 'application/json' })
@@ -161,7 +140,6 @@ describe('a callback with an invalid state › 400, no session, no token request
 describe('a callback with a valid state', () => {
   test.each([
     ['without a code', '?state={state}', 400, 'missing_code'],
-    ['with an empty code', '?state={state}&code=', 400, 'missing_code'],
     [
       'with access_denied',
       `?state={state}&error=access_denied&error_description=${encodedMarker}&error_uri=javascript:alert(7)`,
@@ -174,31 +152,8 @@ describe('a callback with a valid state', () => {
       502,
       'identity_provider_unavailable',
     ],
-    [
-      'with temporarily_unavailable',
-      '?state={state}&error=temporarily_unavailable',
-      502,
-      'identity_provider_unavailable',
-    ],
-    ['with invalid_request', '?state={state}&error=invalid_request', 400, 'identity_provider_error'],
-    ['with unauthorized_client', '?state={state}&error=unauthorized_client', 400, 'identity_provider_error'],
-    [
-      'with unsupported_response_type',
-      '?state={state}&error=unsupported_response_type',
-      400,
-      'identity_provider_error',
-    ],
-    ['with invalid_scope', '?state={state}&error=invalid_scope', 400, 'identity_provider_error'],
     ['with script for an error', `?state={state}&error=${encodedMarker}`, 400, 'identity_provider_error'],
-    ['with an empty error and no code', '?state={state}&error=', 400, undefined],
-    ['with an error and a code', '?state={state}&code={code}&error=invalid_request', 400, 'identity_provider_error'],
-    ['with an error of 9,000 characters', `?state={state}&error=${'zqxzq'.repeat(1_800)}`, 400, undefined],
     ['with a doubled code', '?state={state}&code={code}&code={code}', 400, undefined],
-    ['with a doubled error', '?state={state}&error=access_denied&error=access_denied', 400, undefined],
-    ['with a doubled iss', '?state={state}&code={code}&iss=a&iss=a', 400, undefined],
-    ['with a code of 9,000 characters', `?state={state}&code=${'zqxzq'.repeat(1_800)}`, 400, undefined],
-    ['with a code as an array', '?state={state}&code[]={code}', 400, 'missing_code'],
-    ['with script for a code', `?state={state}&code=${encodedMarker}`, 400, undefined],
     ['with CR LF in the code', '?state={state}&code=zqxzq%0d%0ax-zqxzq:%201', 400, undefined],
   ] as const)('%s › %s: %d', async (_, query, status, code) => {
     const page = await callbackWith(query, { accept: 'application/json' })
@@ -233,21 +188,8 @@ describe('credentials', () => {
 
   test.each<readonly [string, Readonly<Record<string, string>>, number]>([
     ['a thousand cookies', { cookie: Array.from({ length: 1_000 }, (_, index) => `c${index}=zqxzq`).join('; ') }, 401],
-    ['a long cookie', { cookie: `token=${long}` }, 401],
-    ['a cookie without a value', { cookie: 'token=' }, 401],
-    ['a cookie without a name', { cookie: '=token; token' }, 401],
-    ['a cookie of __proto__', { cookie: '__proto__=1; token=__proto__' }, 401],
     ['a malformed cookie header', { cookie: ';;;=;,token==;token;' }, 401],
-    ['a cookie with percent signs', { cookie: 'token=%ZZ%00' }, 401],
-    ['Authorization: Bearer', { authorization: 'Bearer' }, 401],
-    ['Authorization: Bearer and blanks', { authorization: 'Bearer   ' }, 401],
-    ['two words behind Bearer', { authorization: 'Bearer zqxzq zqxzq' }, 401],
-    ['Basic', { authorization: 'Basic enE6enE=' }, 401],
-    ['no scheme', { authorization: 'zqxzq' }, 401],
-    ['an unknown scheme', { authorization: 'Digest username="zqxzq", realm="\\"' }, 401],
     ['a long Bearer', { authorization: `Bearer ${long}` }, 401],
-    ['an empty X-Session-Token', { 'x-session-token': '' }, 401],
-    ['a long X-Session-Token', { 'x-session-token': long }, 401],
     ['a state for a session', { 'x-session-token': 'A'.repeat(43) }, 401],
   ])('%s › 401, without any of the input', async (_, headers, status) => {
     const answer = await rig.get('/v1/models', headers)
@@ -270,24 +212,11 @@ describe('credentials', () => {
   test.each<readonly [string, Readonly<Record<string, string>>, number]>([
     ['X-Session-Token', { 'x-session-token': '{token}' }, 200],
     ['Bearer', { authorization: 'Bearer {token}' }, 200],
-    ['bearer, in small letters', { authorization: 'bearer {token}' }, 200],
     ['the cookie', { cookie: 'token={token}' }, 200],
-    [
-      'the cookie among a thousand',
-      { cookie: `${Array.from({ length: 1_000 }, (_, index) => `c${index}=1`).join('; ')}; token={token}` },
-      200,
-    ],
-    ['the same cookie twice', { cookie: 'token={token}; token={token}' }, 200],
     ['two cookies token with different values: no user', { cookie: 'token={token}; token=other' }, 401],
-    ['the same, the other way round', { cookie: 'token=other; token={token}' }, 401],
     [
       'a wrong X-Session-Token and a valid cookie: no fallback',
       { 'x-session-token': 'wrong', cookie: 'token={token}' },
-      401,
-    ],
-    [
-      'a wrong X-Session-Token and a valid Bearer',
-      { 'x-session-token': 'wrong', authorization: 'Bearer {token}' },
       401,
     ],
     [
@@ -295,13 +224,6 @@ describe('credentials', () => {
       { authorization: 'Bearer wrong', cookie: 'token={token}' },
       200,
     ],
-    ['a valid X-Session-Token and a wrong cookie', { 'x-session-token': '{token}', cookie: 'token=wrong' }, 200],
-    ['a valid X-Session-Token and any Authorization', { 'x-session-token': '{token}', authorization: 'Basic !!' }, 200],
-    ['the token as Basic', { authorization: 'Basic {token}' }, 401],
-    ['the token and more', { 'x-session-token': '{token}x' }, 401],
-    ['a cookie of another name', { cookie: 'Token={token}' }, 401],
-    ['a cookie whose name ends so', { cookie: 'xtoken={token}; x-token={token}' }, 401],
-    ['two tokens in one header', { 'x-session-token': '{token}, {token}' }, 401],
     ['a wrong x-api-key', { 'x-api-key': '{token}x' }, 401],
   ])('%s', async (_, headers, status) => {
     expect(await statusWith(headers)).toBe(status)

@@ -12,7 +12,6 @@ const upstream = faultUpstream()
 afterAll(() => upstream.stop())
 
 const { clientId, clientSecret, redirectUri } = register()
-const elsewhere = 'https://svc.example/auth/provider/callback'
 const members = { client_id: clientId, client_secret: clientSecret, redirect_uri: redirectUri }
 
 /** A file with one member per line: line 3 is `redirect_uri`, line 5 the first of `more`. */
@@ -52,16 +51,7 @@ describe('an extension that does not exist › exit 2', () => {
     expect(output).toMatch(/there is no extension '[^']*'/)
   })
 
-  test.each([
-    '',
-    'none',
-    '__proto__',
-    'Provider_Auth',
-    'provider_auth,',
-    'provider_auth,none',
-    'provider_auth,provider_auth',
-    'provider_auth/../provider_auth',
-  ])('--auth %p', async (name) => {
+  test.each(['', '__proto__', 'provider_auth/../provider_auth'])('--auth %p', async (name) => {
     expect((await failedStart({ [configPath]: file({}) }, { flags: ['--auth', name], isOnByFlag: false })).code).toBe(2)
   })
 
@@ -74,30 +64,9 @@ describe('an extension that does not exist › exit 2', () => {
 describe('an invalid file › exit 2, with file, line and field, and without the secret', () => {
   test.each<readonly [string, string, string, number | undefined]>([
     ['not JSON', `{"client_secret": "${clientSecret}"`, '', undefined],
-    ['empty', '', '', undefined],
-    ['an array', '[]', '', undefined],
-    ['null', 'null', '', undefined],
-    ['not UTF-8', `{"client_id": "\ud800`, '', undefined],
     ['a number for client_secret', file({ client_secret: 5 }), 'client_secret', 3],
-    ['an object for client_id', file({ client_id: {} }), 'client_id', 2],
-    ['null for client_id', file({ client_id: null }), 'client_id', 2],
-    ['a redirect_uri that is no URL', file({ redirect_uri: 'callback' }), 'redirect_uri', 4],
-    ['a redirect_uri to another path', file({ redirect_uri: 'https://svc.example/auth/callback' }), 'redirect_uri', 4],
-    ['a redirect_uri with a query', file({ redirect_uri: `${elsewhere}?a=b` }), 'redirect_uri', 4],
-    ['a redirect_uri with a fragment', file({ redirect_uri: `${elsewhere}#a` }), 'redirect_uri', 4],
-    ['a redirect_uri with a password', file({ redirect_uri: elsewhere.replace('://', '://u:p@') }), 'redirect_uri', 4],
-    ['a redirect_uri of another scheme', file({ redirect_uri: elsewhere.replace('https', 'ftp') }), 'redirect_uri', 4],
-    ['a word for enabled', file({ enabled: 'no' }), 'enabled', 5],
-    ['a number for restrict_to', file({ restrict_to: 7 }), 'restrict_to', 5],
-    ['a provider that is not known', file({ provider: 'gitbub' }), 'provider', 5],
-    ['an issuer over http', file({ issuer: 'http://issuer.example' }), 'issuer', 5],
     ['two identity providers at once', file({ provider: 'gitlab', issuer: 'https://issuer.example' }), '', undefined],
-    ['a word for pkce', file({ pkce: 'maybe' }), 'pkce', 5],
-    ['an unknown token_auth_method', file({ token_auth_method: 'private_key_jwt' }), 'token_auth_method', 5],
     ['a number for user_fields.id', file({ user_fields: { id: 1 } }), 'user_fields.id', 6],
-    ['a negative requests_per_minute', file({ requests_per_minute: -1 }), 'requests_per_minute', 5],
-    ['a trusted proxy that is no address', file({ trusted_proxies: ['localhost'] }), 'trusted_proxies', 5],
-    ['a cookie name with a blank', file({ cookie_name: 'my token' }), 'cookie_name', 5],
     ['a member that is misspelt', file({ restrict: 'ada' }), 'restrict', 5],
   ])('%s', async (_, text, field, line) => {
     const { code, output } = await failedStart({ [configPath]: text })
@@ -136,10 +105,7 @@ describe('off as configured › routes are 404, the service is open, with a warn
 
 describe('CVE-2026-41432: without its secrets it is on and closed', () => {
   test.each([
-    ['client_id is absent', { client_id: undefined }],
     ['client_secret is absent', { client_secret: undefined }],
-    ['client_id is empty', { client_id: '' }],
-    ['client_secret is $NAME of an unset variable', { client_secret: '$PROVIDER_CLIENT_SECRET' }],
     ['client_id is $NAME of a variable that is empty', { client_id: '$EMPTY' }],
     [
       'there is nothing in the file',
