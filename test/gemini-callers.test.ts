@@ -492,19 +492,6 @@ describe('below /v1beta', () => {
     for (const each of [chats, messages]) each.stop()
   })
 
-  test('a slow start has its own status: clients know no comments', async () => {
-    const upstream = faultUpstream(async (exchange) => {
-      await exchange.pause(150)
-      await status(500)(exchange)
-    })
-    await using service = await startService(
-      { providers: [provider('a', upstream.url, ['m'])] },
-      { environment: { SVC_HEARTBEAT_MS: '50' } },
-    )
-    expect((await ask(service, question, { action: streaming })).status).toBe(502)
-    upstream.stop()
-  })
-
   test('what a provider is not sent is named, and what no provider can say is refused', async () => {
     const upstream = faultUpstream(chatOnly.says('Hi'))
     await using service = await serviceOf([upstream, chatOnly])
