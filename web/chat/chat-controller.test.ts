@@ -5,7 +5,7 @@ import { memoryHistory } from '../history/memory-history.ts'
 import { branchOf, versionsOf, withAdded } from '../history/tree.ts'
 import type { AnswerBackup } from './answer-backup.ts'
 import { ChatController } from './chat-controller.ts'
-import { emptyConversation, lastAnswer, withMessage } from './conversation-changes.ts'
+import { emptyConversation, forkOf, lastAnswer, withMessage } from './conversation-changes.ts'
 import {
   answerMessage,
   apiError,
@@ -410,7 +410,8 @@ describe('ChatController › retry, edit, fork, continue', () => {
 
   test('a fork is a new conversation, which the other one does not change', async () => {
     const { chat, history, texts, reply } = await scene(said)
-    const id = await chat.fork(said[1]?.id ?? '')
+    const id = 'forked'
+    await history.put(forkOf(chat.state.get().conversation, said[1]?.id ?? '', id, 9))
     expect(await history.get(id)).toMatchObject({ title: 'T (fork)', messages: [{ text: 'a' }, { text: 'one' }] })
     chat.send(draft('c'), 'm')
     await reply('d')

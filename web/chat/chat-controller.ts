@@ -18,7 +18,7 @@ import { AnswersElsewhere } from './answers-elsewhere.ts'
 import { chatBody } from './chat-body.ts'
 import { ChatHistory } from './chat-history.ts'
 import { initialState, isHidden, parentOf, retryOf, steps, type ChatState, type VersionPlan } from './chat-state.ts'
-import { forkOf, lastAnswer, resumed } from './conversation-changes.ts'
+import { lastAnswer, resumed } from './conversation-changes.ts'
 import type { FrameClock } from './frame-scheduler.ts'
 import { stopAnswer } from './live-answer.ts'
 
@@ -132,18 +132,6 @@ export class ChatController {
   /** Shows a message, if it is in another version. */
   revealMessage(messageId: string): void {
     if (isHidden(this.#conversation, messageId)) this.showVersion(messageId)
-  }
-
-  /**
-   * Stores a new conversation with the messages until this one.
-   *
-   * @returns its id
-   * @throws {InvalidConversation}
-   */
-  async fork(messageId: string): Promise<string> {
-    const forked = forkOf(this.#conversation, messageId, newId(), this.#with.now())
-    await this.#with.history.put(forked)
-    return forked.id
   }
 
   removeMessage(messageId: string): void {

@@ -1,4 +1,4 @@
-import { useRef, useState, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
+import { useRef, useState, type ClipboardEvent, type KeyboardEvent, type ReactNode } from 'react'
 import { FileStrip } from '../files/lazy-file-strip.tsx'
 import type { ChatSettings, Draft } from '../history/conversation.ts'
 import { ImageStrip } from '../images/lazy-image-strip.tsx'
@@ -8,8 +8,7 @@ import { lazily } from '../ui/lazily.tsx'
 import { canDictate } from '../voice/reading.ts'
 import { GrowingText } from './growing-text.tsx'
 import { isSendKey } from './send-key.ts'
-import type { Attachments } from './use-attachments.ts'
-import type { DraftState } from './use-draft.ts'
+import type { MessageField } from './use-message-field.ts'
 
 const BetterModel = lazily(async () => (await import('../files/better-model.tsx')).BetterModel, { failed: () => null })
 const RefusedFiles = lazily(async () => (await import('./chat-tools.ts')).RefusedFiles)
@@ -17,7 +16,7 @@ const PresetList = lazily(async () => (await import('../presets/presets-page.ts'
 const Dictation = lazily(async () => (await import('../voice/dictation.tsx')).Dictation)
 
 export interface ComposerProps {
-  readonly drafts: DraftState
+  readonly messageField: MessageField
   readonly onSend: () => void
   readonly onStop: () => void
   /** Called on ArrowUp in an empty field. */
@@ -25,8 +24,6 @@ export interface ComposerProps {
   readonly isAnswering: boolean
   /** Why nothing can be sent; absent if sending is possible. */
   readonly blockedReason: string | undefined
-  readonly attachments: Attachments
-  readonly field: RefObject<HTMLTextAreaElement | null>
   readonly model?: string | undefined
   /** Called with a model that takes what is attached. Absent: none is offered. */
   readonly onModel?: (name: string) => void
@@ -36,14 +33,12 @@ export interface ComposerProps {
 
 /** The form for a message. */
 export function Composer({
-  drafts,
+  messageField: { drafts, attachments, field },
   onSend,
   onStop,
   onEditLast,
   isAnswering,
   blockedReason,
-  attachments,
-  field,
   model,
   onModel,
   onSettings,
@@ -140,7 +135,7 @@ export function Composer({
 const silent = { isOn: false }
 
 /** What is attached to the draft, and what is being read. */
-function Attached({ drafts, attachments }: Pick<ComposerProps, 'drafts' | 'attachments'>): ReactNode {
+function Attached({ drafts, attachments }: Pick<MessageField, 'drafts' | 'attachments'>): ReactNode {
   const { draft, change } = drafts
   if (!hasAttachments(draft) && attachments.reading === undefined) return null
   return (

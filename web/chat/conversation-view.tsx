@@ -1,8 +1,7 @@
-import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
 import { displayNameOf } from '../app/display-name.ts'
 import type { AssistantMessage, ChatSettings } from '../history/conversation.ts'
 import { foundMessage } from '../history/found-message.ts'
-import { branchOf, versionPlaces } from '../history/tree.ts'
 import type { ModelsState } from '../models/models-store.ts'
 import { addRecent, recentModels } from '../models/recent-models.ts'
 import { showTitle } from '../service-name.ts'
@@ -11,25 +10,17 @@ import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { focusContent } from '../ui/focus-content.ts'
-import { lazily } from '../ui/lazily.tsx'
+import { ChatMessages, useChatColumn } from './chat-column.tsx'
 import type { ChatController } from './chat-controller.ts'
 import { Composer } from './composer.tsx'
-import { isAnswering, lastAnswer, lastQuestion } from './conversation-changes.ts'
+import { lastAnswer, lastQuestion } from './conversation-changes.ts'
 import { ConversationHeader } from './conversation-header.tsx'
 import { DeletedNotice, KeptNotice, NotSavedNotice } from './conversation-notices.tsx'
-import { ConversationPhase } from './conversation-phase.tsx'
 import { EmptyChat } from './empty-chat.tsx'
-import { messageActions } from './message-actions.ts'
-import { MessageList } from './message-list.tsx'
 import { ModelsNotice } from './models-notice.tsx'
-import { useAttachments } from './use-attachments.ts'
-import { useDraft } from './use-draft.ts'
-import { useDrop } from './use-drop.ts'
 import { useEscape } from './use-escape.ts'
-import { useFollow } from './use-follow.ts'
+import { useMessageField } from './use-message-field.ts'
 import { useModel } from './use-model.ts'
-
-const RetryWith = lazily(async () => (await import('./chat-tools.ts')).RetryWith)
 
 export interface ConversationViewProps {
   readonly chat: ChatController
@@ -42,38 +33,19 @@ export interface ConversationViewProps {
 /** A conversation: header, messages, composer. */
 export function ConversationView({ chat, isNew, onStart }: ConversationViewProps): ReactNode {
   const { boot, history, models } = useServices()
-  const state = useStore(chat.state)
   const {
     phase,
+    failure,
+    undeleted,
     conversation,
     conversation: { title, settings },
-  } = state
-  const messages = useMemo(() => branchOf(conversation), [conversation])
-  const places = useMemo(() => versionPlaces(conversation), [conversation])
+  } = useStore(chat.state)
   const { state: modelsState, model } = useModel(settings.model)
-  const drafts = useDraft(history, isNew ? 'new' : chat.id, boot.user?.id ?? '')
-  const attachments = useAttachments(drafts)
-  const isDropOver = useDrop(phase === 'ready', attachments.add)
-  const follow = useFollow(messages.length > 0)
-  const field = useRef<HTMLTextAreaElement>(null)
-  const [editedId, setEditedId] = useState<string>()
-  const [isRetryingWith, setRetryingWith] = useState(false)
   const [isSettingsOpen, setSettingsOpen] = useState(false)
-  const isBusy = isAnswering(conversation)
-
-  const actions = useMemo(
-    () =>
-      messageActions({
-        chat,
-        model,
-        isClosed: boot.isClosed,
-        toEnd: follow.toEnd,
-        edit: setEditedId,
-        retryWith: () => setRetryingWith(true),
-        openSettings: () => setSettingsOpen(true),
-      }),
-    [chat, model, boot.isClosed, follow.toEnd],
-  )
+  const openSettings = useCallback(() => setSettingsOpen(true), [])
+  const column = useChatColumn(chat, { model, openSettings, copyTexts })
+  const { messages, isBusy } = column
+  const messageField = useMessageField(history, isNew ? 'new' : chat.id, phase === 'ready')
   const chooseModel = useCallback(
     (name: string) => chat.changeSettings({ ...chat.state.get().conversation.settings, model: name }),
     [chat],
@@ -88,11 +60,9 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
 
   function send(): void {
     if (model === undefined) return
-    const draft = drafts.current()
-    drafts.clear()
     addRecent(recentModels(boot.user?.id), model)
-    chat.send(draft, model)
-    follow.toEnd()
+    chat.send(messageField.take(), model)
+    column.follow.toEnd()
     if (isNew) onStart()
   }
 
@@ -102,12 +72,12 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
   }
 
   function useExample(text: string): void {
-    drafts.change((draft) => ({ ...draft, text }))
-    field.current?.focus()
+    messageField.drafts.change((draft) => ({ ...draft, text }))
+    messageField.field.current?.focus()
   }
 
   return (
-    <div className={`flex h-full flex-col ${isDropOver ? 'bg-hover' : ''}`}>
+    <div className={`flex h-full flex-col ${messageField.isDropOver ? 'bg-hover' : ''}`}>
       <ConversationHeader
         title={phase === 'ready' || messages.length > 0 ? title : say.chat.conversation}
         model={model}
@@ -117,14 +87,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
         isOpen={isSettingsOpen}
         setOpen={setSettingsOpen}
       />
-      <MessageList
-        messages={messages}
-        places={places}
-        editedId={editedId}
-        isAnsweredElsewhere={state.isAnsweredElsewhere}
-        actions={actions}
-        follow={follow}
-      >
+      <ChatMessages column={column}>
         {phase === 'ready' && messages.length === 0 ? (
           <EmptyChat
             name={boot.user === undefined ? '' : displayNameOf(boot.user)}
@@ -132,13 +95,12 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
             models={modelsState.kind === 'ready' ? modelsState.answer : undefined}
           />
         ) : null}
-        <ConversationPhase state={state} onRestore={() => chat.restore()} />
-      </MessageList>
+      </ChatMessages>
       <div className="shrink-0 overflow-y-hidden pt-1 pb-3 [scrollbar-gutter:stable]">
         <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-4">
-          <NotSavedNotice failure={phase === 'ready' ? state.failure : undefined} />
+          <NotSavedNotice failure={phase === 'ready' ? failure : undefined} />
           <DeletedNotice
-            isShown={state.undeleted !== undefined}
+            isShown={undeleted !== undefined}
             onUndo={() => thenFocus(() => chat.undo())}
             onDismiss={() => thenFocus(() => chat.dismissUndo())}
           />
@@ -146,14 +108,12 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
           <KeptNotice keptMs={boot.contentKeptMs} />
           {phase === 'ready' ? (
             <Composer
-              drafts={drafts}
+              messageField={messageField}
               onSend={send}
               onStop={() => chat.stop()}
-              onEditLast={() => setEditedId(lastQuestion(messages)?.id)}
+              onEditLast={() => column.actions.edit(lastQuestion(messages)?.id)}
               isAnswering={isBusy}
               blockedReason={model === undefined ? noModelReason(modelsState) : undefined}
-              attachments={attachments}
-              field={field}
               model={model}
               onModel={chooseModel}
               onSettings={(changes) => chat.changeSettings({ ...settings, ...changes })}
@@ -161,19 +121,11 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
           ) : null}
         </div>
       </div>
-      {isRetryingWith ? (
-        <RetryWith
-          model={model}
-          onClose={() => setRetryingWith(false)}
-          onRetry={(name) => {
-            setRetryingWith(false)
-            actions.retryAs(name)
-          }}
-        />
-      ) : null}
     </div>
   )
 }
+
+const copyTexts = { opened: say.chat.forked, failed: say.chat.cannotBeForked }
 
 function noModelReason({ kind }: ModelsState): string {
   return kind === 'loading' ? say.chat.lookForModels : say.chat.noModel

@@ -1,12 +1,13 @@
 import { navigate } from '../app/route.ts'
-import type { Draft, Message } from '../history/conversation.ts'
+import type { Conversation, Draft, HistoryStore, Message } from '../history/conversation.ts'
 import { branchOf, versionsOf } from '../history/tree.ts'
+import { newId } from '../new-id.ts'
 import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { focusContent } from '../ui/focus-content.ts'
 import type { ChatController } from './chat-controller.ts'
-import { lastQuestion, messagesBefore } from './conversation-changes.ts'
+import { forkOf, lastQuestion, messagesBefore } from './conversation-changes.ts'
 
 /** Actions on the messages of a conversation. */
 export interface MessageActions {
@@ -41,12 +42,36 @@ export interface RequestSize {
   readonly characters: number
 }
 
+/** Announced after a copy of a conversation. */
+export interface CopyTexts {
+  readonly opened: string
+  readonly failed: (why: string) => string
+}
+
+/** Stores a copy of a conversation, and opens it. */
+export async function openCopy(
+  history: HistoryStore,
+  copy: Conversation,
+  { opened, failed }: CopyTexts,
+): Promise<void> {
+  try {
+    await history.put(copy)
+    navigate({ view: 'chat', id: copy.id })
+    announce(opened)
+  } catch (error) {
+    announce(failed(error instanceof Error ? error.message : String(error)))
+  }
+}
+
 export interface MessageActionsOptions {
   readonly chat: ChatController
   /** The selected model. */
   readonly model: string | undefined
   /** Whether sign-in is required. */
   readonly isClosed: boolean
+  /** Gets copies of the conversation. */
+  readonly history: HistoryStore
+  readonly copyTexts: CopyTexts
   readonly toEnd: () => void
   readonly edit: (id: string | undefined) => void
   readonly retryWith: () => void
@@ -58,6 +83,8 @@ export function messageActions({
   chat,
   model,
   isClosed,
+  history,
+  copyTexts,
   toEnd,
   edit,
   retryWith,
@@ -74,15 +101,6 @@ export function messageActions({
   function showEnd(): void {
     toEnd()
     focusContent()
-  }
-
-  async function fork(messageId: string): Promise<void> {
-    try {
-      navigate({ view: 'chat', id: await chat.fork(messageId) })
-      announce(say.chat.forked)
-    } catch (error) {
-      announce(say.chat.cannotBeForked(error instanceof Error ? error.message : String(error)))
-    }
   }
 
   return {
@@ -115,7 +133,7 @@ export function messageActions({
       chat.showVersion(next.id)
       announce(say.chat.versionOf(formatCount(at + 1), formatCount(versions.length)))
     },
-    fork: (id) => void fork(id),
+    fork: (id) => void openCopy(history, forkOf(chat.state.get().conversation, id, newId(), Date.now()), copyTexts),
     asked(answerId) {
       const lengths = messagesBefore(messages(), answerId).map(({ text }) => text.length)
       return {

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useId, useRef, useState, type ReactNode } from 'react'
+import { useCallback, useEffect, useId, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { Bar } from '../app/bar.tsx'
 import { useShortcut } from '../app/shortcuts.ts'
 import type { ChatController } from '../chat/chat-controller.ts'
@@ -7,10 +7,8 @@ import { Composer } from '../chat/composer.tsx'
 import { SettingsDialog } from '../chat/conversation-header.tsx'
 import { KeptNotice } from '../chat/conversation-notices.tsx'
 import { ModelsNotice } from '../chat/models-notice.tsx'
-import { useAttachments } from '../chat/use-attachments.ts'
-import { useDraft } from '../chat/use-draft.ts'
-import { useDrop } from '../chat/use-drop.ts'
 import { useEscape } from '../chat/use-escape.ts'
+import { useMessageField, type MessageField } from '../chat/use-message-field.ts'
 import { useModel } from '../chat/use-model.ts'
 import type { HistoryStore } from '../history/conversation.ts'
 import { openModelPicker } from '../models/picker-registry.ts'
@@ -37,7 +35,7 @@ import {
 } from './comparison.ts'
 import { Figures } from './figures.tsx'
 import { firstModels } from './first-models.ts'
-import { useComparisonAnnouncements, useOverview } from './use-overview.ts'
+import { useComparisonAnnouncements, useOverview, type ColumnOverview } from './use-overview.ts'
 
 /** Wide enough for two columns. Below, one is shown at a time. */
 const wideQuery = '(min-width: 48rem)'
@@ -66,45 +64,24 @@ export function CompareView(): ReactNode {
 
 /** The columns, above the message field that asks them all. */
 function Columns({ comparison, history }: OpenComparison): ReactNode {
-  const { boot, models } = useServices()
-  const { state: modelsState } = useModel(undefined)
   const columns = useStore(comparison.columns)
   const overview = useOverview(columns)
-  const drafts = useDraft(history, 'compare', boot.user?.id ?? '')
-  const attachments = useAttachments(drafts)
-  const isDropOver = useDrop(true, attachments.add)
+  const messageField = useMessageField(history, 'compare', true)
   const isWide = useMedia(wideQuery)
   const [chosenId, setChosenId] = useState<string>()
   const [isSettingsOpen, setSettingsOpen] = useState(false)
   const [added, setAdded] = useState(0)
-  const field = useRef<HTMLTextAreaElement>(null)
   const box = useRef<HTMLDivElement>(null)
   const panelId = useId()
-  const isBusy = overview.some(({ status }) => status === 'streaming')
   const isStarted = overview.some(({ status }) => status !== 'empty')
-  const settings = overview[0]?.settings ?? noSettings
-  const canSend = overview.some(({ settings }) => settings.model !== undefined)
   const shown = columns.find(({ id }) => id === chosenId) ?? columns[0]
   const openSettings = useCallback(() => setSettingsOpen(true), [])
-
   useComparisonAnnouncements(overview)
-  useEscape(isBusy, () => comparison.stop())
-  useShortcut('Ctrl+.', say.compare.settings, openSettings)
-  useShortcut('Ctrl+/', say.common.chooseModel, () => {
-    const sections = [...(box.current?.querySelectorAll('section') ?? [])]
-    const section = sections.find((each) => each.contains(document.activeElement)) ?? sections[0]
-    section?.querySelector<HTMLElement>('[aria-haspopup="dialog"]')?.click()
-  })
+  useShortcuts(box, openSettings)
   // The picker of the added column was registered last.
   useEffect(() => {
     if (added > 0) openModelPicker()
   }, [added])
-
-  function send(): void {
-    const draft = drafts.current()
-    drafts.clear()
-    comparison.send(draft)
-  }
 
   function add(): void {
     comparison.add()
@@ -112,42 +89,20 @@ function Columns({ comparison, history }: OpenComparison): ReactNode {
     setAdded((count) => count + 1)
   }
 
-  function remove(column: ChatController): void {
-    comparison.remove(column)
-    announce(say.compare.removed)
+  function thenSay(change: () => void, said: string): void {
+    change()
+    announce(said)
     focusContent()
-  }
-
-  function restart(): void {
-    comparison.restart()
-    announce(say.compare.newNow)
-    focusContent()
-  }
-
-  function catchUp(column: ChatController): (() => void) | undefined {
-    const question = lastQuestionOf(columns)
-    const { model } = conversationOf(column).settings
-    return question === undefined || model === undefined ? undefined : () => column.send(question, model)
   }
 
   return (
-    <div className={`flex h-full flex-col ${isDropOver ? 'bg-hover' : ''}`}>
-      <Bar>
-        <h1 className="min-w-0 flex-1 truncate px-2 text-sm font-medium">{say.common.compareModels}</h1>
-        <Button
-          variant="quiet"
-          icon="plus"
-          disabled={columns.length >= columnsMax}
-          title={columns.length < columnsMax ? undefined : say.compare.atMost(formatCount(columnsMax))}
-          onClick={add}
-        >
-          <span className="max-sm:sr-only">{say.compare.addModel}</span>
-        </Button>
-        <Button variant="quiet" icon="edit" disabled={!isStarted} onClick={restart}>
-          <span className="max-sm:sr-only">{say.compare.newComparison}</span>
-        </Button>
-        <IconButton label={say.compare.settings} icon="sliders" onClick={openSettings} />
-      </Bar>
+    <div className={`flex h-full flex-col ${messageField.isDropOver ? 'bg-hover' : ''}`}>
+      <CompareBar
+        comparison={comparison}
+        onAdd={add}
+        onRestart={isStarted ? () => thenSay(() => comparison.restart(), say.compare.newNow) : undefined}
+        onSettings={openSettings}
+      />
       {isWide ? null : <ColumnTabs columns={overview} shownId={shown?.id} panelId={panelId} onShow={setChosenId} />}
       <div
         ref={box}
@@ -155,44 +110,114 @@ function Columns({ comparison, history }: OpenComparison): ReactNode {
         {...(isWide ? {} : { role: 'tabpanel', 'aria-label': say.common.model })}
         className="flex min-h-0 flex-1 divide-x divide-line overflow-x-auto"
       >
-        {columns.map((column, index) =>
-          isWide || column === shown ? (
+        {columns.map((chat, index) =>
+          isWide || chat === shown ? (
             <CompareColumn
-              key={column.id}
-              column={column}
+              key={chat.id}
+              chat={chat}
               place={index + 1}
-              onCatchUp={isStarted ? catchUp(column) : undefined}
-              onRemove={columns.length > columnsMin ? () => remove(column) : undefined}
+              onCatchUp={isStarted ? catchUpOf(chat, columns) : undefined}
+              onRemove={
+                columns.length > columnsMin
+                  ? () => thenSay(() => comparison.remove(chat), say.compare.removed)
+                  : undefined
+              }
               onSettings={openSettings}
             />
           ) : null,
         )}
       </div>
-      <div className="shrink-0 overflow-y-hidden border-t border-line pt-1 pb-3">
-        {isStarted ? <Figures columns={columns} /> : null}
-        <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-4 pt-1">
-          <ModelsNotice state={modelsState} model={undefined} onRefresh={models.refresh} />
-          <KeptNotice keptMs={boot.contentKeptMs} />
-          <Composer
-            drafts={drafts}
-            onSend={send}
-            onStop={() => comparison.stop()}
-            onEditLast={() => undefined}
-            isAnswering={isBusy}
-            blockedReason={canSend ? undefined : say.compare.chooseOne}
-            attachments={attachments}
-            field={field}
-            onSettings={(changes) => comparison.changeSettings({ ...settings, ...changes })}
-          />
-        </div>
-      </div>
+      <CompareFoot {...{ comparison, columns, overview, messageField }} />
       <SettingsDialog
         title={say.compare.settings}
-        settings={settings}
+        settings={overview[0]?.settings ?? noSettings}
         onSettings={comparison.changeSettings}
         isOpen={isSettingsOpen}
         onClose={() => setSettingsOpen(false)}
       />
+    </div>
+  )
+}
+
+/** The keys of the view. That of the picker is of the column with the focus. */
+function useShortcuts(box: RefObject<HTMLElement | null>, openSettings: () => void): void {
+  useShortcut('Ctrl+.', say.compare.settings, openSettings)
+  useShortcut('Ctrl+/', say.common.chooseModel, () => {
+    const sections = [...(box.current?.querySelectorAll('section') ?? [])]
+    const section = sections.find((each) => each.contains(document.activeElement)) ?? sections[0]
+    section?.querySelector<HTMLElement>('[aria-haspopup="dialog"]')?.click()
+  })
+}
+
+/** Asks a column the last question to any of them. Absent without a question or a model. */
+function catchUpOf(chat: ChatController, columns: readonly ChatController[]): (() => void) | undefined {
+  const question = lastQuestionOf(columns)
+  const { model } = conversationOf(chat).settings
+  return question === undefined || model === undefined ? undefined : () => chat.send(question, model)
+}
+
+interface CompareBarProps {
+  readonly comparison: Comparison
+  readonly onAdd: () => void
+  /** Absent while there are no messages. */
+  readonly onRestart: (() => void) | undefined
+  readonly onSettings: () => void
+}
+
+/** Title of the view, and buttons for all columns. */
+function CompareBar({ comparison, onAdd, onRestart, onSettings }: CompareBarProps): ReactNode {
+  const isFull = useStore(comparison.columns).length >= columnsMax
+  return (
+    <Bar>
+      <h1 className="min-w-0 flex-1 truncate px-2 text-sm font-medium">{say.common.compareModels}</h1>
+      <Button
+        variant="quiet"
+        icon="plus"
+        disabled={isFull}
+        title={isFull ? say.compare.atMost(formatCount(columnsMax)) : undefined}
+        onClick={onAdd}
+      >
+        <span className="max-sm:sr-only">{say.compare.addModel}</span>
+      </Button>
+      <Button variant="quiet" icon="edit" disabled={onRestart === undefined} onClick={onRestart}>
+        <span className="max-sm:sr-only">{say.compare.newComparison}</span>
+      </Button>
+      <IconButton label={say.compare.settings} icon="sliders" onClick={onSettings} />
+    </Bar>
+  )
+}
+
+interface CompareFootProps {
+  readonly comparison: Comparison
+  readonly columns: readonly ChatController[]
+  readonly overview: readonly ColumnOverview[]
+  readonly messageField: MessageField
+}
+
+/** Below the columns: figures, notices and the message field. */
+function CompareFoot({ comparison, columns, overview, messageField }: CompareFootProps): ReactNode {
+  const { boot, models } = useServices()
+  const { state } = useModel(undefined)
+  const isBusy = overview.some(({ status }) => status === 'streaming')
+  const settings = overview[0]?.settings ?? noSettings
+  const canSend = overview.some(({ settings: { model } }) => model !== undefined)
+  useEscape(isBusy, () => comparison.stop())
+  return (
+    <div className="shrink-0 overflow-y-hidden border-t border-line pt-1 pb-3">
+      {overview.some(({ status }) => status !== 'empty') ? <Figures columns={columns} /> : null}
+      <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-4 pt-1">
+        <ModelsNotice state={state} model={undefined} onRefresh={models.refresh} />
+        <KeptNotice keptMs={boot.contentKeptMs} />
+        <Composer
+          messageField={messageField}
+          onSend={() => comparison.send(messageField.take())}
+          onStop={() => comparison.stop()}
+          onEditLast={() => undefined}
+          isAnswering={isBusy}
+          blockedReason={canSend ? undefined : say.compare.chooseOne}
+          onSettings={(changes) => comparison.changeSettings({ ...settings, ...changes })}
+        />
+      </div>
     </div>
   )
 }
