@@ -258,9 +258,11 @@ describe('docs/contributing/', () => {
   })
 })
 
-describe('docs/errors.md', () => {
+describe('docs/errors.md, with docs/contributing/page-api.md for the page,', () => {
   const rows = Array.from(
-    textOf('docs/errors.md').matchAll(/^\| ([\d, ]+) \| `(\w+)` \| `(\w+)` \|/gm),
+    `${textOf('docs/errors.md')}\n${textOf('docs/contributing/page-api.md')}`.matchAll(
+      /^\| ([\d, ]+) \| `(\w+)` \| `(\w+)` \|/gm,
+    ),
     ([, statuses = '', type = '', name = '']) => ({ statuses: statuses.split(', '), type, name }),
   )
   const code = sources
