@@ -13,7 +13,7 @@ export interface KnownRoute {
 
 /** Routes that the documents list: `POST /v1/chat/completions`. */
 export function documentedRoutes(): readonly KnownRoute[] {
-  const text = ['api.md', 'contributing/page-api.md', 'sign-in.md']
+  const text = ['api.md', 'contributing/page-api.md', 'sign-in-reference.md']
     .map((page) => readFileSync(join(root, 'docs', page), 'utf8'))
     .join('\n')
   const cells = Array.from(text.matchAll(/^\| ((?:`(?:GET|POST|DELETE) [^`]*`(?:, )?)+) \|/gm), ([, cell = '']) => cell)

@@ -143,10 +143,10 @@ describe('a script without cookies signs in with', () => {
   }
 })
 
-describe('the script of docs/sign-in.md', () => {
+describe('the script of docs/sign-in-reference.md', () => {
   const [, code = ''] =
     /^<!-- script -->\n+```js\n([^]*?)^```$/m.exec(
-      readFileSync(join(import.meta.dir, '../../docs/sign-in.md'), 'utf8'),
+      readFileSync(join(import.meta.dir, '../../docs/sign-in-reference.md'), 'utf8'),
     ) ?? []
   const folder = mkdtempSync(join(tmpdir(), 'svc-script-'))
   const file = join(folder, 'sign-in.mjs')

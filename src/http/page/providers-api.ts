@@ -50,56 +50,60 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
 
   const bodyOf = ({ request }: HandlerContext) => readControlBody(request, { bytesMax: bodyBytesMax, ...bodyTimes })
 
-  const routes: readonly (readonly [method: 'GET' | 'POST', path: string, handle: Route['handle']])[] = [
-    ['GET', '', async (context) => jsonResponse(shown(await state(), context), context.id)],
-    [
-      'POST',
-      '',
-      async (context) => {
+  const routes: readonly Omit<Route, 'isPublic'>[] = [
+    {
+      method: 'GET',
+      path: '/api/providers',
+      handle: async (context) => jsonResponse(shown(await state(), context), context.id),
+    },
+    {
+      method: 'POST',
+      path: '/api/providers',
+      handle: async (context) => {
         checkOwner(isOwner, context)
         const wanted = parseProviderChange(await bodyOf(context))
         if (['add', 'edit', 'remove'].includes(wanted.change)) checkMayAdd(context)
         checkKeySafe(wanted, context)
         return jsonResponse(shown(await change(wanted, context.caller.name), context), context.id)
       },
-    ],
-    [
-      'POST',
-      '/test',
-      async (context) => {
+    },
+    {
+      method: 'POST',
+      path: '/api/providers/test',
+      handle: async (context) => {
         checkOwner(isOwner, context)
         const request = parseProviderTest(await bodyOf(context))
         return asking(context, (signal) => test(request, signal))
       },
-    ],
-    [
-      'GET',
-      '/brands',
-      (context) => {
+    },
+    {
+      method: 'GET',
+      path: '/api/providers/brands',
+      handle: (context) => {
         checkMayAdd(context)
         return jsonResponse(brands(), context.id)
       },
-    ],
-    [
-      'POST',
-      '/look',
-      async (context) => {
+    },
+    {
+      method: 'POST',
+      path: '/api/providers/look',
+      handle: async (context) => {
         checkMayAdd(context)
         const wanted = parseProviderLook(await bodyOf(context))
         checkKeySafe(wanted, context)
         return asking(context, (signal) => look(wanted, signal))
       },
-    ],
-    [
-      'GET',
-      '/settings',
-      async (context) => {
+    },
+    {
+      method: 'GET',
+      path: '/api/providers/settings',
+      handle: async (context) => {
         checkMayAdd(context)
         return jsonResponse(await settings(parseSettingsId(new URL(context.request.url))), context.id)
       },
-    ],
+    },
   ]
-  return routes.map(([method, path, handle]) => ({ method, path: `/api/providers${path}`, isPublic: false, handle }))
+  return routes.map((route) => ({ ...route, isPublic: false }))
 }
 
 /** A typed key must not cross a network in the open. @throws {WireError} 403 */
