@@ -3,13 +3,15 @@ import type { ReactNode } from 'react'
 import type { ApiClient } from '../../api/client.ts'
 import { useStore } from '../../store.ts'
 import type { HistoryStore } from '../conversation.ts'
+import type { HistoryBackend } from '../history-backend.ts'
 import type { historyStore } from '../history-store.ts'
 import type { localHistory } from '../open-history.ts'
 import { historyClient } from './history-client.ts'
 import { SyncNotice } from './sync-notice.tsx'
-import { openRecords } from './sync-records.ts'
-import { synchronizer, type Exclusively } from './sync.ts'
+import { openRecords, type SyncRecords } from './sync-records.ts'
+import { Synchronizer } from './sync.ts'
 import { syncedBackend } from './synced-backend.ts'
+import type { Exclusively } from './synced-copy.ts'
 
 /** The history of a user whose conversations are at the service, too. */
 export interface SyncedHistory {
@@ -55,69 +57,29 @@ export async function openSyncedHistory(
   const { backend: local, changed, faultNow } = page.localHistory(userId)
   const records = await openRecords(userId, page.openDB)
   const exclusively = exclusivelyFor(userId)
-  const sync = synchronizer({
+  const sync = new Synchronizer({
     local,
     records,
     client: historyClient(client),
     onChange: (id) => changed.publish(id),
     exclusively,
   })
+  const runs = new Runs(sync)
   const backend = syncedBackend({
     local,
     records,
     exclusively,
-    onUnsent: (isRunning) => runSoon(isRunning ? times.sendRunning : times.send),
+    onUnsent: (isRunning) => runs.soon(isRunning ? times.sendRunning : times.send),
     onMerged: (id) => changed.publish(id),
   })
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let dueAt = Number.POSITIVE_INFINITY
-  let retryMs = times.retry
-  let running: Promise<void> | undefined
-  let isAgain = false
-  let isClosed = false
-
-  function runSoon(ms: number): void {
-    const at = performance.now() + ms
-    if (at >= dueAt || isClosed) return
-    clearTimeout(timer)
-    dueAt = at
-    timer = setTimeout(() => void run(), ms)
-  }
-
-  /** One run at a time; a change during a run leads to another one. */
-  async function run(): Promise<void> {
-    clearTimeout(timer)
-    dueAt = Number.POSITIVE_INFINITY
-    if (running !== undefined) {
-      isAgain = true
-      return await running
-    }
-    running = runNow()
-    await running
-  }
-
-  async function runNow(): Promise<void> {
-    do {
-      isAgain = false
-      const isDone = await sync.run()
-      const { kind, unsent, isFetched } = sync.status.get()
-      if (isDone) retryMs = times.retry
-      else if (kind !== 'off' && (unsent > 0 || !isFetched)) {
-        runSoon(retryMs)
-        retryMs = Math.min(times.retryMax, retryMs * 2)
-      }
-    } while (isAgain && !isClosed)
-    running = undefined
-  }
-
-  const stopWatching = whenShown(() => runSoon(times.ask))
+  const stopWatching = whenShown(() => runs.soon(times.ask))
   await sync.prepare().catch(() => undefined)
-  void run()
+  void runs.run()
   const history = page.historyStore(backend, changed, faultNow)
 
   async function decide(isUploaded: boolean): Promise<void> {
     await sync.decide(isUploaded)
-    if (isUploaded) await run()
+    if (isUploaded) await runs.run()
   }
 
   return {
@@ -127,8 +89,7 @@ export async function openSyncedHistory(
         return faultNow()
       },
       close() {
-        isClosed = true
-        clearTimeout(timer)
+        runs.close()
         stopWatching()
         history.close()
         records.close()
@@ -142,22 +103,77 @@ export async function openSyncedHistory(
       />
     ),
     async leave() {
-      await Promise.race([run(), new Promise((resolve) => setTimeout(resolve, times.leave))])
+      await Promise.race([runs.run(), new Promise((resolve) => setTimeout(resolve, times.leave))])
       return async () => {
-        isClosed = true
-        clearTimeout(timer)
-        await exclusively('change', async () => {
-          const all = await records.all()
-          const stays = all.filter(({ version, unsent }) => unsent > 0 || version === 0)
-          // Also drafts, which may be of conversations that are gone.
-          if (stays.length === 0) await local.clear()
-          else for (const { id } of all.filter((record) => !stays.includes(record))) await local.remove(id)
-          for (const record of all) if (!stays.includes(record)) await records.remove(record.id)
-          await records.putState({ ...(await records.state()), cursor: 0 })
-        })
+        runs.close()
+        await exclusively('change', () => forgetSent(local, records))
       }
     },
   }
+}
+
+/** Runs the synchronizer: one run at a time, and again after a failure. */
+class Runs {
+  readonly #sync: Synchronizer
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #dueAt = Number.POSITIVE_INFINITY
+  #retryMs = times.retry
+  #running: Promise<void> | undefined
+  #isAgain = false
+  #isClosed = false
+
+  constructor(sync: Synchronizer) {
+    this.#sync = sync
+  }
+
+  /** Runs after this time, unless a run is due before that. */
+  soon(ms: number): void {
+    const at = performance.now() + ms
+    if (at >= this.#dueAt || this.#isClosed) return
+    clearTimeout(this.#timer)
+    this.#dueAt = at
+    this.#timer = setTimeout(() => void this.run(), ms)
+  }
+
+  /** Runs now. A change during a run leads to another one. */
+  async run(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#dueAt = Number.POSITIVE_INFINITY
+    this.#isAgain = this.#running !== undefined
+    this.#running ??= this.#runNow()
+    await this.#running
+  }
+
+  async #runNow(): Promise<void> {
+    do {
+      this.#isAgain = false
+      const isDone = await this.#sync.run()
+      const { kind, unsent, isFetched } = this.#sync.status.get()
+      if (isDone) this.#retryMs = times.retry
+      else if (kind !== 'off' && (unsent > 0 || !isFetched)) {
+        this.soon(this.#retryMs)
+        this.#retryMs = Math.min(times.retryMax, this.#retryMs * 2)
+      }
+    } while (this.#isAgain && !this.#isClosed)
+    this.#running = undefined
+  }
+
+  /** Starts no more runs. */
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+  }
+}
+
+/** Removes the conversations from this browser that the service has. */
+async function forgetSent(local: HistoryBackend, records: SyncRecords): Promise<void> {
+  const all = await records.all()
+  const sent = all.filter(({ version, unsent }) => unsent === 0 && version !== 0)
+  // Also drafts, which may be of conversations that are gone.
+  if (sent.length === all.length) await local.clear()
+  else for (const { id } of sent) await local.remove(id)
+  for (const { id } of sent) await records.remove(id)
+  await records.putState({ ...(await records.state()), cursor: 0 })
 }
 
 /** Calls the listener when the window is shown, gets the focus, or the network returns. */

@@ -10,8 +10,9 @@ import { branchOf, leafOf, withAdded, withoutMessage, withParents } from '../tre
 import type { HistoryClient } from './history-client.ts'
 import { isSame } from './merge-conversations.ts'
 import { memoryRecords, type SyncRecords } from './sync-records.ts'
-import { synchronizer, type Exclusively, type Synchronizer } from './sync.ts'
+import { Synchronizer } from './sync.ts'
 import { syncedBackend } from './synced-backend.ts'
+import type { Exclusively } from './synced-copy.ts'
 
 /** The service, as its API describes it. */
 function fakeService() {
@@ -118,7 +119,7 @@ function deviceOf({ client }: Service, local = memoryBackend(), records = memory
     <Given extends readonly unknown[], Result>(call: (...given: Given) => Promise<Result>) =>
     (...given: Given): Promise<Result> =>
       device.isOffline ? Promise.reject(new Unreachable('offline')) : call(...given)
-  const sync = synchronizer({
+  const sync = new Synchronizer({
     local,
     records,
     exclusively,

@@ -2,7 +2,7 @@ import type { Conversation } from '../conversation.ts'
 import type { HistoryBackend } from '../history-backend.ts'
 import { commonOf, isSame, mergeConversations, type Common } from './merge-conversations.ts'
 import type { SyncRecords } from './sync-records.ts'
-import { isStreaming, noRecord, type Exclusively } from './sync.ts'
+import { isStreaming, noRecord, type Exclusively } from './synced-copy.ts'
 
 export interface SyncedBackendOptions {
   /** The copy in this browser. */
