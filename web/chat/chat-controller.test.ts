@@ -85,8 +85,7 @@ async function scene(messages?: Conversation['messages'], history: HistoryStore 
     async reply(text) {
       client.last().stream()
       client.last().say(text)
-      client.last().end()
-      await settled()
+      await client.last().ends()
     },
   }
 }
@@ -111,15 +110,12 @@ describe('ChatController › a question', () => {
   test('is answered piece by piece, rendered once per frame', async () => {
     const { chat, client, answer, frames } = await scene()
     chat.send(draft('hello'), 'm')
-    client.last().stream()
-    client.last().say('a', 'b')
-    await settled()
+    await client.last().begins('a', 'b')
     expect(answer()?.text).toBe('')
     frames.frame()
     expect(answer()).toMatchObject({ status: 'streaming', text: 'ab' })
     client.last().say('c')
-    client.last().end()
-    await settled()
+    await client.last().ends()
     expect(answer()).toMatchObject({ status: 'complete', text: 'abc' })
     expect(frames.due()).toBe(0)
   })
@@ -138,20 +134,16 @@ describe('ChatController › a question', () => {
   test('is saved with the first words of its answer, then about once a second', async () => {
     const { chat, client, frames, storedTexts, pass } = await scene()
     chat.send(draft('hello'), 'm')
-    client.last().stream()
-    client.last().say('a')
-    await settled()
+    await client.last().begins('a')
     frames.frame()
     await settled()
     expect(await storedTexts()).toEqual(['hello', 'a'])
-    client.last().say('b')
-    await settled()
+    await client.last().says('b')
     frames.frame()
     await settled()
     expect(await storedTexts()).toEqual(['hello', 'a'])
     pass(1_000)
-    client.last().say('c')
-    await settled()
+    await client.last().says('c')
     frames.frame()
     await settled()
     expect(await storedTexts()).toEqual(['hello', 'abc'])
@@ -160,9 +152,7 @@ describe('ChatController › a question', () => {
   test('is saved completely when the page may be unloaded', async () => {
     const { chat, client, storedTexts } = await scene()
     chat.send(draft('hello'), 'm')
-    client.last().stream()
-    client.last().say('a')
-    await settled()
+    await client.last().begins('a')
     chat.saveNow()
     await settled()
     expect(await storedTexts()).toEqual(['hello', 'a'])
@@ -176,8 +166,7 @@ describe('ChatController › a question', () => {
     await settled()
     pass(2_000)
     client.last().say('yes')
-    client.last().end()
-    await settled()
+    await client.last().ends()
     expect(answer()).toMatchObject({ text: 'yes', reasoning: 'hm', reasoningMs: 2_000 })
   })
 
@@ -196,15 +185,11 @@ describe('ChatController › a question', () => {
   test('stops the running answer', async () => {
     const { chat, client, texts, frames, conversation } = await scene()
     chat.send(draft('a'), 'm')
-    client.last().stream()
-    client.last().say('half')
-    await settled()
+    await client.last().begins('half')
     chat.send(draft('b'), 'm')
     expect(client.exchanges[0]?.signal.aborted).toBe(true)
     expect(texts()).toEqual(['a', 'half', 'b', ''])
-    client.last().stream()
-    client.last().say('c')
-    await settled()
+    await client.last().begins('c')
     frames.frame()
     expect(texts()).toEqual(['a', 'half', 'b', 'c'])
     expect(conversation().messages[1]).toMatchObject({ status: 'stopped' })
@@ -215,9 +200,7 @@ describe('ChatController › an answer', () => {
   test('that is stopped keeps its text', async () => {
     const { chat, client, answer, stored } = await scene()
     chat.send(draft('hello'), 'm')
-    client.last().stream()
-    client.last().say('half')
-    await settled()
+    await client.last().begins('half')
     chat.stop()
     await settled()
     expect(client.last().signal.aborted).toBe(true)
@@ -236,11 +219,8 @@ describe('ChatController › an answer', () => {
   test.each(['cut', 'break'] as const)('whose stream ends with a %s was interrupted', async (how) => {
     const { chat, client, answer } = await scene()
     chat.send(draft('hello'), 'm')
-    client.last().stream()
-    client.last().say('half')
-    await settled()
-    client.last().end(how)
-    await settled()
+    await client.last().begins('half')
+    await client.last().ends(how)
     expect(answer()).toMatchObject({ status: 'interrupted', text: 'half' })
   })
 
@@ -267,16 +247,14 @@ describe('ChatController › an answer', () => {
   ])('that fails %s', async (_, error, times) => {
     const { chat, client } = await scene()
     chat.send(draft('hello'), 'm')
-    client.last().fail(error())
-    await settled()
+    await client.last().fails(error())
     expect(client.read).toHaveLength(times)
   })
 
   test('of an unreachable service has a network error', async () => {
     const { chat, client, answer } = await scene()
     chat.send(draft('hello'), 'm')
-    client.last().fail(new Unreachable('gone'))
-    await settled()
+    await client.last().fails(new Unreachable('gone'))
     expect(answer()).toMatchObject({ status: 'failed', error: { kind: 'network', message: 'gone' } })
   })
 
@@ -285,8 +263,7 @@ describe('ChatController › an answer', () => {
     chat.send(draft('hello'), 'm')
     const { requestId: id } = client.last()
     client.last().stream({ 'x-svc-provider': 'b', 'x-svc-model': 'up' })
-    client.last().say('yes')
-    await settled()
+    await client.last().says('yes')
     client.records.set(id, {
       time: 0,
       id,
@@ -299,8 +276,7 @@ describe('ChatController › an answer', () => {
       totalMs: 9,
       cost: 0.25,
     })
-    client.last().end()
-    await settled()
+    await client.last().ends()
     expect(answer()?.provenance).toMatchObject({
       requestId: id,
       provider: 'b',
@@ -331,9 +307,7 @@ describe('ChatController › retry, edit, fork, continue', () => {
       model: 'other',
       messages: [{ content: 'a' }, { content: 'one' }, { content: 'b' }],
     })
-    client.last().stream()
-    client.last().say('three')
-    await settled()
+    await client.last().begins('three')
     frames.frame()
     await settled()
     expect(await storedTexts()).toEqual(['a', 'one', 'b', 'three'])
@@ -341,8 +315,7 @@ describe('ChatController › retry, edit, fork, continue', () => {
     chat.showVersion(said[3]?.id ?? '')
     expect(texts()).toEqual(['a', 'one', 'b', 'two'])
     client.last().say(' and more')
-    client.last().end()
-    await settled()
+    await client.last().ends()
     expect([texts(), await storedTexts()]).toEqual([
       ['a', 'one', 'b', 'two'],
       ['a', 'one', 'b', 'two'],
@@ -354,8 +327,7 @@ describe('ChatController › retry, edit, fork, continue', () => {
     const { chat, client, texts, conversation } = await scene(said)
     for (const _ of [1, 2]) {
       chat.retry('m')
-      client.last().fail(new Unreachable('gone'))
-      await settled()
+      await client.last().fails(new Unreachable('gone'))
     }
     expect(texts()).toEqual(['a', 'one', 'b', ''])
     expect(versions(conversation())).toEqual(['two', ''])
@@ -462,9 +434,7 @@ describe('ChatController › retry, edit, fork, continue', () => {
     })
     chat.send(draft('a'), 'm')
     const { requestId: id } = client.last()
-    client.last().stream()
-    client.last().say('Half')
-    await settled()
+    await client.last().begins('Half')
     chat.stop()
     await settled()
     client.records.set(id, {
@@ -480,8 +450,7 @@ describe('ChatController › retry, edit, fork, continue', () => {
     })
     chat.continueAnswer('m')
     client.last().stream()
-    client.last().end()
-    await settled()
+    await client.last().ends()
     waited.resolve()
     await settled()
     const provenance = lastAnswer(chat.state.get().conversation)?.provenance
@@ -495,8 +464,7 @@ describe('ChatController › retry, edit, fork, continue', () => {
       answerMessage({ text: 'Once', status: 'interrupted' }),
     ])
     chat.continueAnswer('m')
-    client.last().fail(new Unreachable('gone'))
-    await settled()
+    await client.last().fails(new Unreachable('gone'))
     expect(answer()).toMatchObject({ status: 'failed', text: 'Once' })
     expect(lastOf(await stored())).toMatchObject({ status: 'failed', text: 'Once' })
   })
@@ -567,16 +535,13 @@ describe('ChatController › an answer that goes on in the service', () => {
     const { client, answer, frames, history } = await opened(running())
     expect(client.last().path).toBe('/api/answers/request-1')
     client.last().stream({ 'x-svc-provider': 'a' })
-    client.last().say('Once', ' up')
-    await settled()
+    await client.last().says('Once', ' up')
     frames.frame()
     expect(answer()).toMatchObject({ status: 'streaming', text: 'Once upon' })
-    client.last().say('on', ' a time')
-    await settled()
+    await client.last().says('on', ' a time')
     frames.frame()
     expect(answer()?.text).toBe('Once upon a time')
-    client.last().end()
-    await settled()
+    await client.last().ends()
     expect(answer()).toMatchObject({ status: 'complete', text: 'Once upon a time', provenance: { provider: 'a' } })
     expect(answer()?.provenance).not.toHaveProperty('totalMs')
     expect(lastOf(await history.get('c'))).toMatchObject({ status: 'complete', text: 'Once upon a time' })
@@ -588,8 +553,7 @@ describe('ChatController › an answer that goes on in the service', () => {
       client.last().stream()
       client.last().event({ choices: [{ delta: { reasoning: 'hm' } }] })
       client.last().say('yes')
-      client.last().end()
-      await settled()
+      await client.last().ends()
       expect(answer()).toMatchObject({ text: 'yes', reasoning: 'hm' })
       expect(answer()?.reasoningMs).toBe(reasoningMs)
     }
@@ -599,8 +563,7 @@ describe('ChatController › an answer that goes on in the service', () => {
     const { client, answer } = await opened(running({ live: { ...live, text: 5, reasoning: 0 } }))
     client.last().stream()
     client.last().say('upon a time')
-    client.last().end()
-    await settled()
+    await client.last().ends()
     expect(answer()?.text).toBe('Once upon a time')
   })
 
@@ -614,8 +577,7 @@ describe('ChatController › an answer that goes on in the service', () => {
 
   test('that failed there shows why', async () => {
     const { client, answer } = await opened(running({ text: '' }))
-    client.last().fail(apiError(502, 'provider_error'))
-    await settled()
+    await client.last().fails(apiError(502, 'provider_error'))
     expect(answer()).toMatchObject({ status: 'failed', error: { code: 'provider_error' } })
   })
 
@@ -644,17 +606,13 @@ describe('ChatController › an answer that goes on in the service', () => {
     client.keepsAnswers = true
     chat.send(draft('a'), 'm')
     const { answerId } = client.last()
-    client.last().stream()
-    client.last().say('Once')
-    await settled()
-    client.last().end('break')
-    await settled()
+    await client.last().begins('Once')
+    await client.last().ends('break')
     const from = Buffer.byteLength(`data: ${JSON.stringify({ choices: [{ delta: { content: 'Once' } }] })}\n\n`)
     expect(client.last().path).toBe(`/api/answers/${answerId}?from=${from}`)
     client.last().stream()
     client.last().say(' upon')
-    client.last().end()
-    await settled()
+    await client.last().ends()
     expect(answer()).toMatchObject({ status: 'complete', text: 'Once upon' })
   })
 
@@ -701,9 +659,7 @@ describe('ChatController › the history', () => {
       backup: answerBackup,
     })
     chat.send(draft('a'), 'm')
-    client.last().stream()
-    client.last().say('Half')
-    await settled()
+    await client.last().begins('Half')
     chat.saveNow()
     expect(backup.get('c')?.text).toBe('Half')
     await settled()
@@ -892,9 +848,7 @@ describe('ChatController › the history', () => {
   test('loses a removed conversation until it is restored', async () => {
     const { chat, client, history, stored, frames, texts } = await scene()
     chat.send(draft('a'), 'm')
-    client.last().stream()
-    client.last().say('b')
-    await settled()
+    await client.last().begins('b')
     frames.frame()
     await history.remove('c')
     await settled()

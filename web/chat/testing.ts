@@ -60,6 +60,14 @@ export interface FakeRequest {
   stream(headers?: Readonly<Record<string, string>>): void
   /** Sends chunks with these texts. */
   say(...texts: readonly string[]): void
+  /** Starts a stream with these texts, and waits until they have arrived. */
+  begins(...texts: readonly string[]): Promise<void>
+  /** Sends these texts, and waits. */
+  says(...texts: readonly string[]): Promise<void>
+  /** Ends the stream, and waits. */
+  ends(how?: 'done' | 'cut' | 'break'): Promise<void>
+  /** Rejects, and waits. */
+  fails(error: Error): Promise<void>
   /** Sends an event. */
   event(data: unknown): void
   /** Ends the stream: completely, or as if the service had died. */
@@ -152,6 +160,22 @@ function fakeRequest(
     },
     say(...texts) {
       for (const content of texts) this.event({ choices: [{ delta: { content } }] })
+    },
+    begins(...texts) {
+      this.stream()
+      return this.says(...texts)
+    },
+    says(...texts) {
+      this.say(...texts)
+      return settled()
+    },
+    ends(how) {
+      this.end(how)
+      return settled()
+    },
+    fails(error) {
+      answered.reject(error)
+      return settled()
     },
     event: (data) => send(`data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`),
     end(how = 'done') {
