@@ -81,7 +81,7 @@ describe('complaint: spend forgotten by restarts, or per replica', () => {
   ])(
     'is not so: attempts under way at the kill -9 of %s are booked at their estimates, in sums and budgets',
     async (_, flags) => {
-      const hanging = faultUpstream(({ hang }) => hang())
+      using hanging = faultUpstream(({ hang }) => hang())
       const start = startsIn(flags, hanging.url)
       const first = await start(access(1 * nanoPerUsd))
       const arrived = hanging.nextHit()
@@ -104,7 +104,6 @@ describe('complaint: spend forgotten by restarts, or per replica', () => {
       const booked = 'SELECT sum(cost) AS cost, sum(unsettled) AS unsettled, sum(requests) AS requests FROM usage_day'
       const exact = { cost: held + cost, unsettled: 1, requests: expect.any(Number) }
       expect(ledgerOf(start.home, booked)).toEqual([exact])
-      hanging.stop()
     },
     testMs,
   )
@@ -129,7 +128,7 @@ describe('complaint: spend forgotten by restarts, or per replica', () => {
 test(
   'complaint: client leaves: free, or charged wrongly › what it left costs its estimate, also after a restart',
   async () => {
-    const hanging = faultUpstream(({ hang }) => hang())
+    using hanging = faultUpstream(({ hang }) => hang())
     const start = startsIn([], hanging.url)
     const first = await start(access(1 * nanoPerUsd))
     const controller = new AbortController()
@@ -144,7 +143,6 @@ test(
     const second = await start(access(billed(20, 5)))
     expect(codeOf(await ask(second))).toBe(refused)
     await second.stop()
-    hanging.stop()
   },
   testMs,
 )
@@ -202,7 +200,7 @@ test(
 test(
   'complaint: reservations that never end › a killed worker leaves nothing held: its attempt is booked at its estimate',
   async () => {
-    const hanging = faultUpstream(({ hang }) => hang())
+    using hanging = faultUpstream(({ hang }) => hang())
     const limits = access(1)
     await using service = await startService(
       { providers: [{ ...provider('a', hanging.url), models }] },
@@ -221,7 +219,6 @@ test(
     // Until a model was counted, its whole context is the estimate.
     await service.write('access.json', access(1_000 * nanoPerUsd))
     await until(async () => (await ask(service).then(codeOf, () => '')).startsWith('200'))
-    hanging.stop()
   },
   testMs,
 )

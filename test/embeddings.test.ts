@@ -31,7 +31,7 @@ async function embed(url: string, body: unknown) {
 
 describe('POST /v1/embeddings', () => {
   test('reaches the provider as the caller wrote it, but for the model', async () => {
-    const upstream = faultUpstream(embeds)
+    using upstream = faultUpstream(embeds)
     await using service = await startService({
       providers: [provider('a', upstream.url, [], { models: [{ name: 'e', upstream: 'vendor/e-3' }] })],
     })
@@ -42,12 +42,11 @@ describe('POST /v1/embeddings', () => {
     expect(upstream.hits[0]?.path).toBe('/v1/embeddings')
     expect(pick(answer.json, 'data', 1)).toEqual({ object: 'embedding', index: 1, embedding: vector })
     expect(answer.headers.get('x-svc-provider')).toBe('a')
-    upstream.stop()
   })
 
   test('moves on when a provider fails, and is recorded with usage and price', async () => {
-    const down = faultUpstream(status(503))
-    const up = faultUpstream(embeds)
+    using down = faultUpstream(status(503))
+    using up = faultUpstream(embeds)
     const models = [{ name: 'e', price: { input: 2, output: 0 } }]
     await using service = await startService({
       providers: [provider('down', down.url, ['e']), provider('up', up.url, [], { models })],
@@ -63,34 +62,31 @@ describe('POST /v1/embeddings', () => {
       promptTokens: 8,
     })
     expect(Number(pick(requests, 'requests', 0, 'cost'))).toBeCloseTo(16 / 1_000_000, 12)
-    for (const each of [down, up]) each.stop()
   })
 
   test('never moves on to another model with the name as its alias', async () => {
-    const down = faultUpstream(status(503))
-    const other = faultUpstream(embeds)
+    using down = faultUpstream(status(503))
+    using other = faultUpstream(embeds)
     const models = [{ name: 'other', aliases: ['e'] }]
     await using service = await startService({
       providers: [provider('down', down.url, ['e']), provider('other', other.url, [], { models })],
     })
     expect((await embed(service.url, { model: 'e', input: 'hello' })).status).toBe(503)
     expect(other.hits).toBeEmpty()
-    for (const each of [down, other]) each.stop()
   })
 
   test('moves on to another model where its owner says that the embeddings are the same', async () => {
-    const down = faultUpstream(status(503))
-    const other = faultUpstream(embeds)
+    using down = faultUpstream(status(503))
+    using other = faultUpstream(embeds)
     const models = [{ name: 'other', aliases: [{ name: 'e', embeddings: true }] }]
     await using service = await startService({
       providers: [provider('down', down.url, ['e']), provider('other', other.url, [], { models })],
     })
     expect((await embed(service.url, { model: 'e', input: 'hello' })).headers.get('x-svc-provider')).toBe('other')
-    for (const each of [down, other]) each.stop()
   })
 
   test('is Gemini’s batchEmbedContents where that is the protocol', async () => {
-    const upstream = faultUpstream(embedsAsGemini)
+    using upstream = faultUpstream(embedsAsGemini)
     const base = upstream.url.replace(/\/v1$/, '')
     await using service = await startService({
       providers: [provider('g', base, ['gemini-embedding-001'], { protocol: 'gemini', api_key: 'k' })],
@@ -109,18 +105,16 @@ describe('POST /v1/embeddings', () => {
       model: 'gemini-embedding-001',
       data: [{ embedding: vector }, {}],
     })
-    upstream.stop()
   })
 
   test('is asked for by the openai library, which wants base64 by default', async () => {
-    const upstream = faultUpstream(embeds)
+    using upstream = faultUpstream(embeds)
     await using service = await startService({ providers: [provider('a', upstream.url, ['e'])] })
     const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: 'any' })
     const { data, usage } = await client.embeddings.create({ model: 'e', input: ['one', 'two'] })
     expect(data.map(({ embedding }) => [...embedding])).toEqual([vector, vector])
     expect(usage.prompt_tokens).toBe(8)
     expect(String(new TextDecoder().decode(upstream.hits[0]?.body))).toContain('"encoding_format":"base64"')
-    upstream.stop()
   })
 
   test('refuses what is malformed before any provider is asked', async () => {
@@ -134,7 +128,7 @@ describe('POST /v1/embeddings', () => {
       [{ model: 'e', input: 'x', encoding_format: 'hex' }, 'encoding_format', 'invalid_value'],
       ['{"model":', null, 'invalid_json'],
     ]
-    const upstream = faultUpstream(embeds)
+    using upstream = faultUpstream(embeds)
     await using service = await startService({ providers: [provider('a', upstream.url, ['e'])] })
     for (const [body, param, code] of refusals) {
       const answer = await embed(service.url, body)
@@ -142,11 +136,10 @@ describe('POST /v1/embeddings', () => {
       expect(pick(answer.json, 'error')).toMatchObject({ type: 'invalid_request_error', code, param })
     }
     expect(upstream.hits).toBeEmpty()
-    upstream.stop()
   })
 
   test('says that the model is not found where no provider embeds', async () => {
-    const upstream = faultUpstream()
+    using upstream = faultUpstream()
     await using service = await startService({
       providers: [provider('a', upstream.url, ['m'], { protocol: 'anthropic' })],
     })
@@ -154,6 +147,5 @@ describe('POST /v1/embeddings', () => {
     expect(answer.status).toBe(404)
     expect(pick(answer.json, 'error', 'code')).toBe('model_not_found')
     expect(upstream.hits).toBeEmpty()
-    upstream.stop()
   })
 })

@@ -93,7 +93,7 @@ describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
       'data: {"candidates": [{"content": {"parts": [{"text": "\\u0041"}]},"groundingMetadata":{"a":[1]}}]}\n\n',
       `data: {"candidates":[{"finishReason":"STOP"}],"usageMetadata":${JSON.stringify(usage)}      }\n\n`,
     ]
-    const upstream = faultUpstream(async ({ hit, write }) => {
+    using upstream = faultUpstream(async ({ hit, write }) => {
       if (!hit.path.includes('stream')) return write(reply(200, whole))
       await write(streamHead)
       for (const each of events) await write(framed(each))
@@ -128,11 +128,10 @@ describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
     ]
     for (const path of paths)
       expect([path, (await ask(service, body, { path: `/${path}:generateContent` })).text]).toEqual([path, whole])
-    upstream.stop()
   })
 
   test('passes neither keys nor cookies, and does not log the query', async () => {
-    const upstream = faultUpstream(gemini.says('Hi'))
+    using upstream = faultUpstream(gemini.says('Hi'))
     await using service = await serviceOf([upstream, gemini])
     const path = '/v1beta/models/m:streamGenerateContent?alt=sse&key=callers'
     const headers = {
@@ -149,11 +148,10 @@ describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
       'callers',
     )
     expect(service.output).not.toContain('callers')
-    upstream.stop()
   })
 
   test('applies the owner’s overrides, one by one in generationConfig', async () => {
-    const upstream = faultUpstream(gemini.says('Hi'))
+    using upstream = faultUpstream(gemini.says('Hi'))
     const overrides = { generationConfig: { topK: 3 }, safetySettings: [], labels: { a: 'b' } }
     await using service = await startService({
       providers: [provider('a', upstream.url, ['m'], { protocol: 'gemini', overrides })],
@@ -165,13 +163,12 @@ describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
       safety_settings: [],
       labels: { a: 'b' },
     })
-    upstream.stop()
   })
 
   test('delivers a refused prompt as it is, and a list with an error as the failure it is', async () => {
     const blocked = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 3 } }
-    const upstream = faultUpstream(answers(blocked, [event(blocked)]))
-    const up = faultUpstream(gemini.says('Hi'))
+    using upstream = faultUpstream(answers(blocked, [event(blocked)]))
+    using up = faultUpstream(gemini.says('Hi'))
     await using service = await serviceOf([upstream, gemini], [up, gemini])
     expect((await ask(service, question)).json).toEqual(blocked)
     expect((await ask(service, question, { action: streaming })).events.map(({ json }) => json)).toEqual([blocked])
@@ -179,7 +176,6 @@ describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
       exchange.write(reply(200, '[{"error":{"code":503,"message":"Busy","status":"UNAVAILABLE"}}]')),
     )
     expect(textOf(await ask(service, question))).toBe('Hi')
-    for (const each of [upstream, up]) each.stop()
   })
 
   test('converts an answer of the other kind', async () => {
@@ -189,7 +185,7 @@ describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
       usageMetadata: usage,
       responseId: 'r',
     }
-    const upstream = faultUpstream((exchange) => exchange.write(reply(200, JSON.stringify(whole))))
+    using upstream = faultUpstream((exchange) => exchange.write(reply(200, JSON.stringify(whole))))
     await using service = await serviceOf([upstream, gemini])
     expect((await ask(service, question, { action: streaming })).events.map(({ json }) => json)).toEqual([whole])
     upstream.use(async ({ write }) => {
@@ -206,14 +202,13 @@ describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
       ...whole,
       candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }],
     })
-    upstream.stop()
   })
 
   test('moves on after an error before any content, and reports one after it', async () => {
     const failure = event({ error: { code: 503, message: 'Busy', status: 'UNAVAILABLE' } })
     const piece = (part: object) => event({ candidates: [{ content: { parts: [part] } }] })
-    const down = faultUpstream(answers({}, [event({ candidates: [{ content: { role: 'model' } }] }), failure]))
-    const up = faultUpstream(gemini.says('Hi'))
+    using down = faultUpstream(answers({}, [event({ candidates: [{ content: { role: 'model' } }] }), failure]))
+    using up = faultUpstream(gemini.says('Hi'))
     await using service = await serviceOf([down, gemini], [up, gemini])
     expect(textOf(await ask(service, question, { action: streaming }))).toBe('Hi')
     down.use(answers({}, [piece({ text: 'Hm.', thought: true }), failure]))
@@ -221,12 +216,11 @@ describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
     expect(events.at(-1)?.json).toMatchObject({ error: { code: 502, status: 'UNAVAILABLE' } })
     expect(text).toEndWith('\n\n: the answer is incomplete\n\n')
     expect(up.hits).toHaveLength(1)
-    for (const each of [down, up]) each.stop()
   })
 
   test('counts tokens, and refuses it elsewhere', async () => {
-    const upstream = faultUpstream((exchange) => exchange.write(reply(200, '{"totalTokens":14}')))
-    const other = faultUpstream(chatOnly.says('Hi'))
+    using upstream = faultUpstream((exchange) => exchange.write(reply(200, '{"totalTokens":14}')))
+    using other = faultUpstream(chatOnly.says('Hi'))
     await using service = await startService({
       providers: [
         provider('a', upstream.url, [], { protocol: 'gemini', models: [{ name: 'm', upstream: 'theirs' }] }),
@@ -244,13 +238,12 @@ describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
     const unknown = await ask(service, question, { path: '/v1/models/x:countTokens' })
     expect([unknown.status, pick(unknown.json, 'error', 'status')]).toEqual([404, 'NOT_FOUND'])
     expect(other.hits).toBeEmpty()
-    for (const each of [upstream, other]) each.stop()
   })
 
   test('makes embeddings there and in the widely used format, and moves on', async () => {
     const asked = (text: string) => ({ model: 'models/m', content: { parts: [{ text }] }, outputDimensionality: 2 })
-    const down = faultUpstream(status(500))
-    const own = faultUpstream(({ hit, write }) =>
+    using down = faultUpstream(status(500))
+    using own = faultUpstream(({ hit, write }) =>
       write(
         reply(
           200,
@@ -264,7 +257,7 @@ describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
       { object: 'embedding', index: 1, embedding: [3, 4] },
       { object: 'embedding', index: 0, embedding: [1, 2] },
     ]
-    const widely = faultUpstream(({ hit, write }) => {
+    using widely = faultUpstream(({ hit, write }) => {
       const { length } = listOf(pick(parseJson(new TextDecoder().decode(hit.body)), 'input'))
       return write(
         reply(200, JSON.stringify({ object: 'list', data: data.slice(2 - length), usage: { prompt_tokens: 3 } })),
@@ -296,7 +289,6 @@ describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
     expect(one.json).toEqual({ embedding: { values: [1, 2] } })
     const none = await ask(service, asked('a'), { path: '/v1/models/c:embedContent' })
     expect([none.status, pick(none.json, 'error', 'status')]).toEqual([501, 'UNIMPLEMENTED'])
-    for (const each of [down, own, widely]) each.stop()
   })
 })
 
@@ -317,7 +309,7 @@ describe('thinking', () => {
   ])
 
   test.each([true, false])('of Anthropic goes back to it with the call, shown or not: %p', async (includeThoughts) => {
-    const upstream = faultUpstream(script)
+    using upstream = faultUpstream(script)
     await using service = await serviceOf([upstream, anthropic])
     const generationConfig = { maxOutputTokens: 9_000, thinkingConfig: { includeThoughts, thinkingBudget: 2_000 } }
     const { parts } = gathered(await ask(service, { ...question, tools, generationConfig }, { action: streaming }))
@@ -337,7 +329,6 @@ describe('thinking', () => {
         { type: 'tool_use', id: 'call_1', name: 'weather', input: { city: 'Rome' } },
       ])
     }
-    upstream.stop()
   })
 
   test('of chat completions is shown where it was asked for', async () => {
@@ -348,20 +339,19 @@ describe('thinking', () => {
       event(usageChunk()),
       done,
     ]
-    const upstream = faultUpstream(answers({}, events))
+    using upstream = faultUpstream(answers({}, events))
     await using service = await serviceOf([upstream, chatOnly])
     const shown = { thinkingConfig: { includeThoughts: true, thinkingLevel: 'LOW' } }
     const { parts } = gathered(await ask(service, { ...question, generationConfig: shown }, { action: streaming }))
     expect(parts).toEqual([{ text: 'Hm.', thought: true }, { text: 'Hi' }, { text: '' }])
     expect(bodyOf(upstream)).toMatchObject({ reasoning_effort: 'low' })
     expect(gathered(await ask(service, question, { action: streaming })).parts).toEqual([{ text: 'Hi' }, { text: '' }])
-    upstream.stop()
   })
 })
 
 describe('below /v1beta', () => {
   test('what is malformed is refused before any provider is asked, in its own shape', async () => {
-    const upstream = faultUpstream(gemini.says('Hi'))
+    using upstream = faultUpstream(gemini.says('Hi'))
     await using service = await serviceOf([upstream, gemini])
     const refused: readonly (readonly [string, unknown, string | undefined])[] = [
       ['m:generateContent', '{"contents":', undefined],
@@ -406,7 +396,6 @@ describe('below /v1beta', () => {
         ])
       }
     expect(upstream.hits).toBeEmpty()
-    upstream.stop()
   })
 
   test('models are listed as Google lists them, and at /v1 for its clients', async () => {
@@ -457,7 +446,7 @@ describe('below /v1beta', () => {
       message: { role: 'assistant', content: `Answer ${index}` },
       finish_reason: 'stop',
     }))
-    const chats = faultUpstream(async ({ hit, write }) => {
+    using chats = faultUpstream(async ({ hit, write }) => {
       const asked = parseJson(new TextDecoder().decode(hit.body))
       const events = [0, 1, 0, 1].map((index, turn) =>
         event({ choices: [{ index, delta: { content: turn < 2 ? 'Answer ' : `${index}` }, finish_reason: null }] }),
@@ -467,7 +456,7 @@ describe('below /v1beta', () => {
       const pieces = [...events, ...ends, done].map(framed)
       return write(Buffer.concat([Buffer.from(streamHead), ...pieces, lastChunk]))
     })
-    const messages = faultUpstream(anthropic.says('Hi'))
+    using messages = faultUpstream(anthropic.says('Hi'))
     const several = { ...question, generationConfig: { candidateCount: 2 } }
     {
       await using service = await serviceOf([messages, anthropic], [chats, chatOnly])
@@ -489,11 +478,10 @@ describe('below /v1beta', () => {
     await using service = await serviceOf([messages, anthropic])
     const refused = await ask(service, several)
     expect([refused.status, pick(refused.json, 'error', 'message')]).toEqual([400, expect.stringContaining('choices')])
-    for (const each of [chats, messages]) each.stop()
   })
 
   test('what a provider is not sent is named, and what no provider can say is refused', async () => {
-    const upstream = faultUpstream(chatOnly.says('Hi'))
+    using upstream = faultUpstream(chatOnly.says('Hi'))
     await using service = await serviceOf([upstream, chatOnly])
     const answer = await ask(service, {
       ...question,
@@ -520,6 +508,5 @@ describe('below /v1beta', () => {
       expect([refused.status, pick(refused.json, 'error', 'message')]).toEqual([400, expect.stringContaining(name)])
     }
     expect(upstream.hits).toHaveLength(1)
-    upstream.stop()
   })
 })

@@ -21,7 +21,7 @@ async function until(claim: () => Promise<boolean>): Promise<void> {
 test.each([[[]], [['--workers', '2']]])(
   'no fault of an upstream and no leaving client keeps a slot, with flags %j',
   async (flags) => {
-    const upstream = faultUpstream(byPath())
+    using upstream = faultUpstream(byPath())
     const names = Object.keys(modes)
     expect(names.length).toBeGreaterThan(80)
     const providers = names.map((name, index) => ({
@@ -49,7 +49,6 @@ test.each([[[]], [['--workers', '2']]])(
       )
     expect(statuses).toBeGreaterThan(names.length)
     await until(async () => (await freeSlots(service.url)) === slotsMax)
-    upstream.stop()
   },
   60_000,
 )

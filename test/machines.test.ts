@@ -48,7 +48,7 @@ describe.skipIf(!hasRedis)('several machines with one store', () => {
 
   test('while the store is away, chat goes on, and workers can be restarted', async () => {
     await using away = await startRedisServer()
-    const well = faultUpstream(good())
+    using well = faultUpstream(good())
     await using service = await startService(
       { providers: [provider('well', well.url)] },
       { flags: ['--workers', '2', '--store', away.url] },
@@ -58,6 +58,5 @@ describe.skipIf(!hasRedis)('several machines with one store', () => {
     while (!/rolling restart (?:done|ends)/.test(service.output)) await Bun.sleep(10)
     expect(service.output).toContain('rolling restart done')
     expect((await chat(service.url, question())).status).toBe(200)
-    well.stop()
   }, 20_000)
 })

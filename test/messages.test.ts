@@ -64,7 +64,7 @@ describe('POST /v1/messages at a provider that speaks it', () => {
       stop_reason: 'end_turn',
       usage: messageUsage,
     }
-    const upstream = faultUpstream(answers(whole, events))
+    using upstream = faultUpstream(answers(whole, events))
     await using service = await startService({
       providers: [
         provider('a', upstream.url, [], { protocol: 'anthropic', models: [{ name: 'm', upstream: 'vendor/m-1' }] }),
@@ -80,11 +80,10 @@ describe('POST /v1/messages at a provider that speaks it', () => {
     expect((await post(service.url, body.replace('true', 'false'))).text).toBe(JSON.stringify(whole))
     const requests = await (await fetch(`${service.url}/api/requests`)).json()
     expect(pick(requests, 'requests', 0)).toMatchObject({ api: 'messages', promptTokens: 3, completionTokens: 5 })
-    upstream.stop()
   })
 
   test('passes version and betas, and neither keys nor cookies', async () => {
-    const upstream = faultUpstream(native.says('Hi'))
+    using upstream = faultUpstream(native.says('Hi'))
     await using service = await startService({
       providers: [
         provider('a', upstream.url, ['m'], {
@@ -112,23 +111,21 @@ describe('POST /v1/messages at a provider that speaks it', () => {
     expect([second?.get('anthropic-version'), second?.get('anthropic-beta')]).toEqual(['2023-06-01', 'owner-1'])
     const refused = await post(service.url, JSON.stringify(question), { 'anthropic-beta': 'a"b' })
     expect([refused.status, pick(refused.json, 'error', 'type')]).toEqual([400, 'invalid_request_error'])
-    upstream.stop()
   })
 
   test('applies the owner’s overrides there', async () => {
-    const upstream = faultUpstream(native.says('Hi'))
+    using upstream = faultUpstream(native.says('Hi'))
     const overrides = { speed: 'fast', max_tokens: 7 }
     await using service = await startService({
       providers: [provider('a', upstream.url, ['m'], { protocol: 'anthropic', overrides })],
     })
     await post(service.url, JSON.stringify({ ...question, system: 'Be kind.' }))
     expect(bodyOf(upstream)).toEqual({ ...question, system: 'Be kind.', speed: 'fast', max_tokens: 7 })
-    upstream.stop()
   })
 
   test('counts tokens there, and refuses it elsewhere', async () => {
-    const upstream = faultUpstream((exchange) => exchange.write(reply(200, '{"input_tokens":14}')))
-    const other = faultUpstream(chatOnly.says('Hi'))
+    using upstream = faultUpstream((exchange) => exchange.write(reply(200, '{"input_tokens":14}')))
+    using other = faultUpstream(chatOnly.says('Hi'))
     await using service = await startService({
       providers: [
         provider('a', upstream.url, ['m'], { protocol: 'anthropic' }),
@@ -145,11 +142,10 @@ describe('POST /v1/messages at a provider that speaks it', () => {
     const unknown = await post(service.url, JSON.stringify({ ...countable, model: 'x' }), {}, '/count_tokens')
     expect([unknown.status, pick(unknown.json, 'error', 'type')]).toEqual([404, 'not_found_error'])
     expect(other.hits).toBeEmpty()
-    for (const each of [upstream, other]) each.stop()
   })
 
   test('converts an answer of the other kind', async () => {
-    const upstream = faultUpstream()
+    using upstream = faultUpstream()
     const { service, client } = await serviceOf([upstream, native])
     await using _ = service
     const content = [
@@ -170,7 +166,6 @@ describe('POST /v1/messages at a provider that speaks it', () => {
       stop_reason: 'end_turn',
       usage: messageUsage,
     })
-    upstream.stop()
   })
 
   test('waits for a model whose thinking is hidden longer than for others, and moves on when it fails', async () => {
@@ -188,8 +183,8 @@ describe('POST /v1/messages at a provider that speaks it', () => {
         await write(framed(each))
       await write(lastChunk)
     }
-    const upstream = faultUpstream(thinks)
-    const up = faultUpstream(native.says('Hi'))
+    using upstream = faultUpstream(thinks)
+    using up = faultUpstream(native.says('Hi'))
     const timeouts = { first_token_ms: 400, idle_ms: 400 }
     await using service = await startService({
       providers: [
@@ -203,7 +198,6 @@ describe('POST /v1/messages at a provider that speaks it', () => {
       { type: 'tool_use' },
     ])
     expect((await client.messages.stream(question).finalMessage()).content).toMatchObject([{ text: 'Hi' }])
-    for (const each of [upstream, up]) each.stop()
   })
 
   test.each<readonly [string, readonly string[], readonly object[]]>([
@@ -214,24 +208,22 @@ describe('POST /v1/messages at a provider that speaks it', () => {
       [{ type: 'tool_use', name: 'weather' }],
     ],
   ])('repairs %s', async (_, events, content) => {
-    const odd = faultUpstream(answers({}, [started, ...events]))
+    using odd = faultUpstream(answers({}, [started, ...events]))
     const { service, client } = await serviceOf([odd, native])
     await using _service = service
     expect((await client.messages.stream(question).finalMessage()).content).toMatchObject([...content])
-    odd.stop()
   })
 
   test.each<readonly [string, readonly string[]]>([
     ['input of a block that never began', [started, ...callEvents(0, '{}').slice(1), ...ended('tool_use')]],
     ['a block before the start', [...textEvents('Hi'), stopped(0), ...ended('end_turn')]],
   ])('moves on after %s, which clients would lose', async (_, events) => {
-    const odd = faultUpstream(answers({}, events))
-    const up = faultUpstream(native.says('Whole.'))
+    using odd = faultUpstream(answers({}, events))
+    using up = faultUpstream(native.says('Whole.'))
     const { service, client } = await serviceOf([odd, native], [up, native])
     await using _service = service
     expect((await client.messages.stream(question).finalMessage()).content).toMatchObject([{ text: 'Whole.' }])
     expect([odd.hits.length, up.hits.length]).toEqual([1, 1])
-    for (const each of [odd, up]) each.stop()
   })
 
   test.each<readonly [string, readonly string[]]>([
@@ -242,13 +234,12 @@ describe('POST /v1/messages at a provider that speaks it', () => {
       [...textEvents('Hi'), stopped(0), ...ended('end_turn').slice(0, 1), ...textEvents('Ho')],
     ],
   ])('reports an error after %s', async (_, events) => {
-    const upstream = faultUpstream(answers({}, [started, ...events]))
+    using upstream = faultUpstream(answers({}, [started, ...events]))
     const { service } = await serviceOf([upstream, native])
     await using _service = service
     const { text } = await post(service.url, JSON.stringify({ ...question, stream: true }))
     expect(text).toContain('event: error\n')
     expect(text).not.toContain('message_stop')
-    upstream.stop()
   })
 })
 
@@ -256,13 +247,12 @@ describe('POST /v1/messages', () => {
   test('has the provider’s own sentence whole when it refuses the request, for clients that repair it', async () => {
     const sentence = `messages.1.role: Input should be 'user' or 'assistant' (${'or so, '.repeat(60)}as it stands)`
     const refusal = { type: 'error', error: { type: 'invalid_request_error', message: sentence } }
-    const upstream = faultUpstream((exchange) => exchange.write(reply(400, JSON.stringify(refusal))))
+    using upstream = faultUpstream((exchange) => exchange.write(reply(400, JSON.stringify(refusal))))
     const { service } = await serviceOf([upstream, native])
     await using _ = service
     const { status: found, json } = await post(service.url, JSON.stringify(question))
     expect([found, pick(json, 'error', 'type')]).toEqual([400, 'invalid_request_error'])
     expect(String(pick(json, 'error', 'message'))).toEndWith(sentence)
-    upstream.stop()
   })
 
   const image = { type: 'image', source: { type: 'file', file_id: 'f' } }
@@ -276,7 +266,7 @@ describe('POST /v1/messages', () => {
     ['prompt_too_long', 'messages', 'This endpoint takes 8192 tokens at most: too many tokens.', 'hi'],
   ] as const)('names the class %s, by which Claude Code repairs a request', async (name, param, refusal, content) => {
     const refuses = reply(400, JSON.stringify({ error: { message: refusal } }))
-    const upstream = faultUpstream((exchange) => exchange.write(refuses))
+    using upstream = faultUpstream((exchange) => exchange.write(refuses))
     const { service } = await serviceOf([upstream, chatOnly])
     await using _ = service
     const body = { ...question, messages: [{ role: 'user', content }] }
@@ -290,13 +280,12 @@ describe('POST /v1/messages', () => {
         reason: expect.stringContaining('All providers failed'),
       },
     ])
-    upstream.stop()
   })
 
   test('has no class where one provider failed otherwise, nor for a sentence that clients know', async () => {
     const effort = reply(400, JSON.stringify({ error: { message: 'reasoning_effort is not supported' } }))
-    const first = faultUpstream((exchange) => exchange.write(effort))
-    const second = faultUpstream(status(400))
+    using first = faultUpstream((exchange) => exchange.write(effort))
+    using second = faultUpstream(status(400))
     const { service } = await serviceOf([first, chatOnly], [second, chatOnly])
     await using _ = service
     const message = async () => pick((await post(service.url, JSON.stringify(question))).json, 'error', 'message')
@@ -307,11 +296,10 @@ describe('POST /v1/messages', () => {
     )
     for (const each of [first, second]) each.use((exchange) => exchange.write(long))
     expect(await message()).toEndWith('prompt is too long: 210000 tokens > 200000 maximum')
-    for (const each of [first, second]) each.stop()
   })
 
   test('names the field that no provider can say', async () => {
-    const upstream = faultUpstream()
+    using upstream = faultUpstream()
     const { service } = await serviceOf([upstream, chatOnly])
     await using _ = service
     const ask = async (path: string, body: object) =>
@@ -328,11 +316,10 @@ describe('POST /v1/messages', () => {
       body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] }),
     })
     expect(pick(await chat.json(), 'error', 'param')).toBe('messages')
-    upstream.stop()
   })
 
   test('refuses what is malformed before any provider is asked, in its own shape', async () => {
-    const upstream = faultUpstream(native.says('Hi'))
+    using upstream = faultUpstream(native.says('Hi'))
     const { service } = await serviceOf([upstream, native])
     await using _ = service
     for (const body of ['{"model":', '{}', JSON.stringify({ ...question, max_tokens: -1 })]) {
@@ -345,7 +332,6 @@ describe('POST /v1/messages', () => {
       })
     }
     expect(upstream.hits).toBeEmpty()
-    upstream.stop()
   })
 
   test('has its shape of errors below its path too, and Responses theirs', async () => {

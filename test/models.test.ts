@@ -69,7 +69,7 @@ describe('a provider whose models are learned', () => {
       model: 'two',
       content: [{ type: 'text', text: 'Hi' }],
     }
-    const a = faultUpstream(({ hit, write }) => {
+    using a = faultUpstream(({ hit, write }) => {
       const body = hit.method === 'POST' ? { ...message, stop_reason: 'end_turn' } : pages[hit.path]
       return write(body === undefined ? reply(404, '{}') : reply(200, JSON.stringify(body)))
     })
@@ -79,7 +79,6 @@ describe('a provider whose models are learned', () => {
     expect(a.hits.map(({ path }) => path)).toEqual([...Object.keys(pages), '/v1/messages'])
     const answer = await fetch(`${service.url}/v1/models`)
     expect(await answer.json()).toMatchObject({ data: [{ id: 'one', context: 200_000 }, { id: 'two' }] })
-    a.stop()
   })
 
   test.each([
@@ -115,7 +114,7 @@ describe('a provider whose models are learned', () => {
   })
 
   test('and whose list cannot be fetched › is asked for any name; 2,000 made-up names affect no real one', async () => {
-    const a = faultUpstream((exchange) =>
+    using a = faultUpstream((exchange) =>
       (exchange.hit.method === 'GET' || !Buffer.from(exchange.hit.body).includes('"real"')
         ? status(404)
         : good({ name: 'a' }))(exchange),
@@ -130,7 +129,6 @@ describe('a provider whose models are learned', () => {
       expect(served(answers)).toEqual(['502 null'])
     }
     expect(served([await chat(service.url, question({ model: 'real' }))])).toEqual(['200 a'])
-    a.stop()
   })
 })
 

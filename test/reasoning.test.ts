@@ -61,15 +61,14 @@ describe('the signature of a call of Gemini, for callers of Messages', () => {
   const part = (upstream: FaultUpstream) => pick(sent(upstream), 'contents', 1, 'parts', 0)
 
   test.each([false, true])('goes back to it, streamed: %j', async (isStream) => {
-    const upstream = faultUpstream(gemini)
+    using upstream = faultUpstream(gemini)
     await using service = await startService(geminiAt(upstream, 'k'))
     await twoTurns(clientOf(service), 'gemini-3-pro', isStream)
     expect(part(upstream)).toMatchObject({ functionCall: { name: 'weather' }, thoughtSignature: signature })
-    upstream.stop()
   })
 
   test('goes back after a restart, but not to another account', async () => {
-    const upstream = faultUpstream(gemini)
+    using upstream = faultUpstream(gemini)
     await using first = await startService(geminiAt(upstream, 'k'))
     await using same = await startService(geminiAt(upstream, 'k'))
     await using other = await startService(geminiAt(upstream, 'l'))
@@ -77,7 +76,6 @@ describe('the signature of a call of Gemini, for callers of Messages', () => {
     expect(pick(part(upstream), 'thoughtSignature')).toBe(signature)
     await twoTurns(clientOf(first), 'gemini-3-pro', true, clientOf(other))
     expect(JSON.stringify(sent(upstream))).not.toMatch(/CqQB|svc1:/)
-    upstream.stop()
   })
 })
 
@@ -93,11 +91,10 @@ describe('the members of a dialect of chat completions', () => {
       },
     ]
     const message = { reasoning_content: 'Hm.', thinking_blocks, tool_calls }
-    const upstream = faultUpstream(answers(completion(null, { message, choice: { finish_reason: 'tool_calls' } })))
+    using upstream = faultUpstream(answers(completion(null, { message, choice: { finish_reason: 'tool_calls' } })))
     await using service = await startService({ providers: [provider('c', upstream.url)] })
     await twoTurns(clientOf(service), 'm', false)
     expect(pick(sent(upstream), 'messages', 1)).toMatchObject({ role: 'assistant', thinking_blocks, tool_calls })
-    upstream.stop()
   })
 })
 
@@ -115,7 +112,7 @@ describe('signed thinking, for callers of Responses', () => {
   }
 
   test('goes back to its account and model alone', async () => {
-    const upstream = faultUpstream(answers(message))
+    using upstream = faultUpstream(answers(message))
     const base = upstream.url.replace(/\/v1$/, '')
     const anthropic = (id: string, model: string, api_key: string) =>
       provider(id, base, [model], { protocol: 'anthropic', api_key })
@@ -151,7 +148,6 @@ describe('signed thinking, for callers of Responses', () => {
     const given: unknown = JSON.parse(changed)
     await ask('claude-sonnet-4-5', Array.isArray(given) ? given : [])
     expect(JSON.stringify(sent(upstream))).not.toMatch(/EqQB|Hm|svc1:/)
-    upstream.stop()
   })
 })
 
@@ -174,8 +170,8 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
   }
 
   test('never reaches Anthropic, after a provider of chat completions thought without a signature', async () => {
-    const chat = faultUpstream(answers(completion('So.', { message: { reasoning_content: 'Hm.' } })))
-    const anthropic = faultUpstream(answers(message))
+    using chat = faultUpstream(answers(completion('So.', { message: { reasoning_content: 'Hm.' } })))
+    using anthropic = faultUpstream(answers(message))
     await using service = await startService({
       providers: [provider('c', chat.url, ['chat']), provider('a', anthropic.url, ['m'], { protocol: 'anthropic' })],
     })
@@ -188,7 +184,6 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
       role: 'assistant',
       content: [{ type: 'text', text: 'So.' }],
     })
-    for (const each of [chat, anthropic]) each.stop()
   })
 
   test('of another account of Anthropic is left out once it is refused, and the trail says so', async () => {
@@ -197,7 +192,7 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
       message: 'messages.1.content.0: Invalid `signature` in `thinking` block',
       type: 'invalid_request_error',
     }
-    const upstream = faultUpstream(({ hit, write }) =>
+    using upstream = faultUpstream(({ hit, write }) =>
       write(
         new TextDecoder().decode(hit.body).includes('EqQB')
           ? reply(400, JSON.stringify({ type: 'error', error: refusal }))
@@ -212,13 +207,12 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
     expect([status, upstream.hits.length, dropped]).toEqual([200, 2, 'reasoning'])
     expect(trail).toMatch(/^a;status=400;class=bad_request;ms=\d+, a;status=200;dropped=reasoning;ms=\d+$/)
     expect(pick(sent(upstream), 'messages', 1)).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'So.' }] })
-    upstream.stop()
   })
 
   test('of another organisation of OpenAI is left out once it is refused; that of svc is never sent', async () => {
     const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [] }
     const error = { message: 'The encrypted content could not be verified.', code: 'invalid_encrypted_content' }
-    const upstream = faultUpstream(({ hit, write }) =>
+    using upstream = faultUpstream(({ hit, write }) =>
       write(
         new TextDecoder().decode(hit.body).includes('gAAA')
           ? reply(400, JSON.stringify({ error }))
@@ -251,12 +245,11 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
       input.slice(2),
       input.slice(3),
     ])
-    upstream.stop()
   })
 
   test('of another account of Google is left out once it is refused', async () => {
     const refusal = { error: { code: 400, message: 'Corrupted thought signature.', status: 'INVALID_ARGUMENT' } }
-    const upstream = faultUpstream(({ hit, write }) =>
+    using upstream = faultUpstream(({ hit, write }) =>
       write(
         new TextDecoder().decode(hit.body).includes('CqQB')
           ? reply(400, JSON.stringify(refusal))
@@ -279,12 +272,11 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
       functionCall,
       thoughtSignature: 'skip_thought_signature_validator',
     })
-    upstream.stop()
   })
 
   test('is named only where the provider that answers is not sent it', async () => {
-    const failing = faultUpstream(({ write }) => write(reply(500, '{}')))
-    const anthropic = faultUpstream(answers(message))
+    using failing = faultUpstream(({ write }) => write(reply(500, '{}')))
+    using anthropic = faultUpstream(answers(message))
     await using service = await startService({
       providers: [provider('c', failing.url, ['m']), provider('a', anthropic.url, ['m'], { protocol: 'anthropic' })],
     })
@@ -300,14 +292,13 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
     expect(await ask(service.url, '/v1/messages', request(wrapped))).toMatchObject({ dropped: 'reasoning' })
     failing.use(answers(completion('Hi.')))
     expect(await ask(service.url, '/v1/messages', request(signed))).toMatchObject({ dropped: 'reasoning' })
-    for (const each of [failing, anthropic]) each.stop()
   })
 
   test('is named for callers of chat completions, too', async () => {
     const models = ['m', 'claude', 'gemini', 'groq']
-    const chats = faultUpstream(answers(completion('Hi.')))
-    const anthropic = faultUpstream(answers(message))
-    const google = faultUpstream(answers(geminiAnswer))
+    using chats = faultUpstream(answers(completion('Hi.')))
+    using anthropic = faultUpstream(answers(message))
+    using google = faultUpstream(answers(geminiAnswer))
     await using service = await startService({
       providers: [
         provider('c', chats.url, ['m']),
@@ -325,6 +316,5 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
     expect(await dropped({})).toEqual([null, null, null, null])
     expect(await dropped({ reasoning_content: 'Hm.' })).toEqual([null, 'reasoning', 'reasoning', 'reasoning'])
     expect(await dropped({ thinking_blocks })).toEqual([null, null, 'reasoning', 'reasoning'])
-    for (const each of [chats, anthropic, google]) each.stop()
   })
 })

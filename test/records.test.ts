@@ -187,7 +187,7 @@ describe('usage that is asked for on the caller’s behalf', () => {
 })
 
 test.each([[[]], [['--workers', '1']]])('made-up models of an unknown list %j › are one label', async (flags) => {
-  const upstream = faultUpstream((exchange) => exchange.write(errorReply(500, { message: 'broken' })))
+  using upstream = faultUpstream((exchange) => exchange.write(errorReply(500, { message: 'broken' })))
   const providers = [provider('a', upstream.url), { id: 'b', base_url: upstream.url }]
   await using service = await startService({ providers }, { flags })
   for (const model of ['made-up-1', 'made-up-2', 'b/made-up-3', 'M', 'm', 'b/m'])
@@ -196,5 +196,4 @@ test.each([[[]], [['--workers', '1']]])('made-up models of an unknown list %j �
   const named = [...metrics.matchAll(/\bmodel="([^"]+)"/g)].map(([, model]) => model)
   expect([...new Set(named)].toSorted()).toEqual(['m', 'other'])
   expect(await metric(service.url, 'svc_breaker_open{provider="b",model="other"}')).toBe(1)
-  upstream.stop()
 })

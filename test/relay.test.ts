@@ -102,19 +102,18 @@ describe.each([
 })
 
 test('providers of other protocols are no candidates', async () => {
-  const other = faultUpstream()
+  using other = faultUpstream()
   await using only = await startService({
     providers: ['anthropic', 'gemini'].map((protocol) => provider(protocol, other.url, ['m'], { protocol })),
   })
   const response = await postTo(`${only.url}/v1/completions`, { model: 'm', prompt: 'x' })
   expect([response.status, codeOf(response)]).toEqual([501, 'not_supported'])
   expect(other.hits).toEqual([])
-  other.stop()
 })
 
 describe('a request without a model', () => {
   test('is sent with the name of the endpoint’s default model', async () => {
-    const upstream = faultUpstream(answers(moderation))
+    using upstream = faultUpstream(answers(moderation))
     await using own = await startService({
       providers: [
         provider('a', upstream.url, [], { models: [{ name: 'omni-moderation-latest', upstream: 'vendor/omni' }] }),
@@ -126,7 +125,6 @@ describe('a request without a model', () => {
       '{"model":"vendor/omni","input":"x"}',
       ' { "model":"vendor/omni","input" : "x" } ',
     ])
-    upstream.stop()
   })
 
   test('has a clear error where no provider offers that one, and where there is none', async () => {
@@ -138,8 +136,8 @@ describe('a request without a model', () => {
 })
 
 test('only completions fail over to another model that has the name as an alias', async () => {
-  const down = faultUpstream(status(500))
-  const other = faultUpstream(answers(completion))
+  using down = faultUpstream(status(500))
+  using other = faultUpstream(answers(completion))
   await using own = await startService({
     providers: [
       provider('a', down.url, ['m']),
@@ -154,7 +152,6 @@ test('only completions fail over to another model that has the name as an alias'
   for (const [path, body, expected] of cases)
     expect([path, (await postTo(`${own.url}${path}`, body)).status]).toEqual([path, expected])
   expect(other.hits).toHaveLength(1)
-  for (const each of [down, other]) each.stop()
 })
 
 describe('the openai library', () => {

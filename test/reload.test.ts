@@ -121,7 +121,7 @@ describe('providers.json edited while requests run', () => {
   })
 
   test('a stream under way › finishes on the old order', async () => {
-    const slow = faultUpstream(good({ name: 'slow', tokens: 30, pauseMs: 20 }))
+    using slow = faultUpstream(good({ name: 'slow', tokens: 30, pauseMs: 20 }))
     await using service = await startService({ providers: [provider('slow', slow.url), provider('b', b.url)] })
     const arrived = slow.nextHit()
     const stream = chat(service.url, question({ stream: true }))
@@ -130,7 +130,6 @@ describe('providers.json edited while requests run', () => {
     await untilServedBy(service, 'b')
     const answer = await stream
     expect([answer.headers.get('x-svc-provider'), answer.content.split(' ').length]).toEqual(['slow', 31])
-    slow.stop()
   })
 
   test('thirty times in a row under load › fails no request', async () => {
@@ -147,7 +146,7 @@ describe('providers.json edited while requests run', () => {
   })
 
   test('so that the health of a provider that stays is kept', async () => {
-    const failing = faultUpstream((exchange) =>
+    using failing = faultUpstream((exchange) =>
       exchange.write('HTTP/1.1 429 Wait\r\nretry-after: 30\r\ncontent-length: 0\r\n\r\n'),
     )
     await using service = await startService({ providers: [provider('failing', failing.url), provider('a', a.url)] })
@@ -155,7 +154,6 @@ describe('providers.json edited while requests run', () => {
     await service.configure({ providers: [provider('failing', failing.url), provider('b', b.url)] })
     await untilServedBy(service, 'b')
     expect(failing.hits.length).toBe(1)
-    failing.stop()
   })
 })
 

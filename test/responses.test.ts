@@ -288,7 +288,7 @@ describe('POST /v1/responses over chat completions, when the first provider fail
 
 describe('POST /v1/responses', () => {
   test('refuses state by the name of its field, before any provider is asked', async () => {
-    const up = faultUpstream(good())
+    using up = faultUpstream(good())
     await using service = await startService({ providers: [provider('up', up.url)] })
     for (const field of [
       { previous_response_id: 'r' },
@@ -305,7 +305,6 @@ describe('POST /v1/responses', () => {
       })
     }
     expect(up.hits).toBeEmpty()
-    up.stop()
   })
 
   test('refuses WebSockets with 426, and says that nothing is stored', async () => {
@@ -383,7 +382,7 @@ describe('POST /v1/responses at a provider that speaks it', () => {
 
   test('passes the request and the stream through, byte for byte, but for the model', async () => {
     const events = [...beginning, ...deltas('Hel', 'lo'), ...ending('Hello', 6)]
-    const up = faultUpstream(streams(events))
+    using up = faultUpstream(streams(events))
     const models = [{ name: 'm', upstream: 'vendor/m' }]
     await using service = await startService({ providers: [provider('a', up.url, [], { ...native, models })] })
     const text =
@@ -396,7 +395,6 @@ describe('POST /v1/responses at a provider that speaks it', () => {
     expect(up.hits[0]?.path).toBe('/v1/responses')
     const requests = await (await fetch(`${service.url}/api/requests`)).json()
     expect(pick(requests, 'requests', 0)).toMatchObject({ promptTokens: 3, completionTokens: 4 })
-    up.stop()
   })
 
   test('passes a whole answer through, and converts between both kinds', async () => {
@@ -404,7 +402,7 @@ describe('POST /v1/responses at a provider that speaks it', () => {
       { ...item, status: 'completed', content: [{ type: 'output_text', text: 'Hello', annotations: [] }] },
     ]
     const whole = JSON.stringify({ ...head, status: 'completed', output, usage: null })
-    const up = faultUpstream((exchange) => exchange.write(reply(200, whole)))
+    using up = faultUpstream((exchange) => exchange.write(reply(200, whole)))
     await using service = await startService({ providers: [provider('a', up.url, ['m'], native)] })
     expect((await post(service.url, { model: 'm', input: 'hi' })).text).toBe(whole)
     expect((await clientOf(service).responses.stream({ model: 'm', input: 'hi' }).finalResponse()).output_text).toBe(
@@ -412,7 +410,6 @@ describe('POST /v1/responses at a provider that speaks it', () => {
     )
     up.use(streams([...beginning, ...deltas('Hello'), ...ending('Hello', 5)]))
     expect((await clientOf(service).responses.create({ model: 'm', input: 'hi' })).output_text).toBe('Hello')
-    up.stop()
   })
 
   const failed = { ...head, status: 'failed', error: { code: 'server_error', message: 'no' } }
@@ -424,8 +421,8 @@ describe('POST /v1/responses at a provider that speaks it', () => {
     ['a flat error event', named('error', 2, { code: 'server_error', message: 'no', param: null })],
     ['a failed response', named('response.failed', 2, { response: failed })],
   ])('moves on after the first two events and %s', async (_, end) => {
-    const first = faultUpstream(streams([...begun, end]))
-    const second = faultUpstream(good())
+    using first = faultUpstream(streams([...begun, end]))
+    using second = faultUpstream(good())
     await using service = await startService({
       providers: [provider('a', first.url, ['m'], native), provider('b', second.url)],
     })
@@ -433,15 +430,14 @@ describe('POST /v1/responses at a provider that speaks it', () => {
     expect(headers.get('x-svc-provider')).toBe('b')
     expect(text).not.toContain('"resp_1"')
     expect(text).toContain('response.completed')
-    for (const each of [first, second]) each.stop()
   })
 
   test('never completes an answer with an open call, nor takes events of another format for content', async () => {
     const item = { id: 'fc_1', type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
     const call = named('response.output_item.added', 2, { output_index: 0, item })
-    const open = faultUpstream(streams([...begun, call, ...ending('', 3).slice(-1)]))
-    const foreign = faultUpstream(streams([event(chunk({ content: 'never' })), event(chunk({}, 'stop')), done]))
-    const whole = faultUpstream(streams([...beginning, ...deltas('Hello'), ...ending('Hello', 5)]))
+    using open = faultUpstream(streams([...begun, call, ...ending('', 3).slice(-1)]))
+    using foreign = faultUpstream(streams([event(chunk({ content: 'never' })), event(chunk({}, 'stop')), done]))
+    using whole = faultUpstream(streams([...beginning, ...deltas('Hello'), ...ending('Hello', 5)]))
     await using service = await startService({
       providers: [
         provider('a', open.url, ['open'], native),
@@ -454,11 +450,10 @@ describe('POST /v1/responses at a provider that speaks it', () => {
     expect(text).not.toContain('response.completed')
     const answer = await clientOf(service).responses.stream({ model: 'foreign', input: 'hi' }).finalResponse()
     expect([answer.output_text, foreign.hits.length, whole.hits.length]).toEqual(['Hello', 1, 1])
-    for (const each of [open, foreign, whole]) each.stop()
   })
 
   test('counts tokens and compacts there, and nowhere else', async () => {
-    const up = faultUpstream((exchange) =>
+    using up = faultUpstream((exchange) =>
       exchange.write(
         reply(
           200,
@@ -487,6 +482,5 @@ describe('POST /v1/responses at a provider that speaks it', () => {
       expect(await ask(path, 'chat')).toMatchObject([501, 'false', { error: { code: 'not_supported' } }])
       expect(await ask(path, 'unknown')).toMatchObject([404, 'false', { error: { code: 'model_not_found' } }])
     }
-    up.stop()
   })
 })

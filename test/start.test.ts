@@ -32,13 +32,12 @@ describe('starting', () => {
   })
 
   test('with every provider unusable › is not ready, and every request gets an error', async () => {
-    const upstream = faultUpstream()
+    using upstream = faultUpstream()
     await using service = await startService({ providers: [provider('a', upstream.url, ['m'], { enabled: false })] })
     expect((await fetch(`${service.url}/ready`)).status).toBe(503)
     const answer = await chat(service.url, question())
     expect([answer.status, errorOf(answer)?.code]).toEqual([404, 'model_not_found'])
     expect(pick(parseJson(await (await fetch(`${service.url}/v1/models`)).text()), 'data')).toEqual([])
-    upstream.stop()
   })
 
   describe('with a file that is a dangling link', () => {

@@ -6,7 +6,7 @@ import { liveHeap } from './live-heap.ts'
 
 test('the primary and each worker report their live heap, from the requested time on', async () => {
   await using heap = await liveHeap(50)
-  const upstream = faultUpstream(good())
+  using upstream = faultUpstream(good())
   await using service = await startService(
     { providers: [provider('a', upstream.url)] },
     { flags: ['--workers', '2'], environment: heap.environment },
@@ -22,5 +22,4 @@ test('the primary and each worker report their live heap, from the requested tim
         atSeconds >= 0 && [...values.values()].every((mebibytes) => mebibytes > 0.5 && mebibytes < 100),
     ),
   ).toBe(true)
-  upstream.stop()
 }, 20_000)

@@ -40,8 +40,8 @@ export class PeerLeft extends Error {
   override readonly name = 'PeerLeft'
 }
 
-/** A TCP upstream whose answers are made by a script. */
-export interface FaultUpstream {
+/** A TCP upstream whose answers are made by a script. `using` stops it. */
+export interface FaultUpstream extends Disposable {
   readonly port: number
   /** `http://HOST:PORT/v1` */
   readonly url: string
@@ -186,6 +186,11 @@ export function faultUpstream(script: Script = good(), options: FaultUpstreamOpt
     },
   })
 
+  function stop(): void {
+    listener.stop()
+    for (const socket of sockets) socket.terminate()
+  }
+
   return {
     port: listener.port,
     url: `${options.tls === undefined ? 'http' : 'https'}://${hostname}:${listener.port}/v1`,
@@ -207,10 +212,8 @@ export function faultUpstream(script: Script = good(), options: FaultUpstreamOpt
     forget() {
       hits.length = 0
     },
-    stop() {
-      listener.stop()
-      for (const socket of sockets) socket.terminate()
-    },
+    stop,
+    [Symbol.dispose]: stop,
   }
 }
 
