@@ -261,8 +261,9 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
       }),
   )
   .add(
-    ({ given: { host }, environment, path, runtime, active, extensions, page, server: { port } }) => {
+    ({ given: { host }, environment, path, runtime, active, extensions, page, warn, server: { port } }) => {
       process.on('SIGHUP', runtime.reload)
+      for (const { origin } of extensions.contributions) warnOfOtherPort(origin, port, warn)
       const program = programName(environment)
       const { config } = active
       runtime.listening(
@@ -287,6 +288,18 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
       process.off('SIGHUP', runtime.reload)
     },
   )
+
+/** Sign-in that comes back to another port of this machine is the most frequent mistake of its set-up. */
+function warnOfOtherPort(origin: string | undefined, port: number, warn: (message: string) => void): void {
+  if (origin === undefined) return
+  const { protocol, hostname, port: named } = new URL(origin)
+  const isHere = isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''))
+  if (protocol !== 'http:' || !isHere || Number(named === '' ? 80 : named) === port) return
+  warn(
+    `sign-in comes back to ${origin} (redirect_uri), but svc listens on port ${port}: ` +
+      'unless something passes that address on to svc, nobody can sign in',
+  )
+}
 
 /** Serves in this process until it is stopped: to the last byte of its last answer. @returns the exit code */
 export async function serveHere(context: ServeContext, runtime: Runtime): Promise<number> {

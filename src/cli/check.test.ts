@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { askProvider } from '../app/ask-provider.ts'
@@ -66,6 +66,29 @@ describe('svc check', () => {
         'id:7@URL names one, with the identity provider\n',
     )
     await place.remove()
+  })
+
+  test('reads the files of extensions, as a start does', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'svc-check-'))
+    const file = join(home, 'users/default/provider_auth/config.json')
+    mkdirSync(dirname(file), { recursive: true })
+    const check = async (config: object) => {
+      writeFileSync(file, JSON.stringify(config))
+      const command = checkCommandWith(fakeAccess([answering]))
+      return await runCommand(command, ['--files-only'], { environment: { SVC_HOME: home } })
+    }
+    const sound = { provider: 'github', client_id: 'x', client_secret: 'y', restrict_to: 'ada' }
+    const redirect_uri = 'http://127.0.0.1:8000/auth/provider/callback'
+    expect(await check({ ...sound, redirect_uri })).toMatchObject({
+      ...{ code: 0, err: '' },
+      out: `providers.json: valid, 1 provider\n${file}: valid\n`,
+    })
+    expect((await check({ ...sound, redirect_uri, restrict_to: '' })).err).toContain('restrict_to is empty')
+    expect(await check({ ...sound, redirect_uri: 'here' })).toMatchObject({
+      code: 1,
+      out: expect.stringContaining(`${file}:1:`),
+    })
+    rmSync(home, { recursive: true })
   })
 
   test('says what access.json has', async () => {

@@ -39,8 +39,10 @@ export function checkCommandWith(access: GatewayAccess, now = Date.now): Command
   async function runCheck(context: Context): Promise<number> {
     const { flags, stdout } = context
     let config: Config
+    let extensions: readonly string[]
     try {
       config = await access.load(flags.config, context)
+      extensions = await checkExtensions(context)
       if (config.history === 'server') await checkHistoryKey(config, context)
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
@@ -50,7 +52,12 @@ export function checkCommandWith(access: GatewayAccess, now = Date.now): Command
     }
     const { loadAccess } = await import('../config/file/parse-access.ts')
     const policy = await loadAccess(context.environment)
-    if (!flags.json) stdout.write(`${sourceLine(config)}\n${accessLine(policy, context)}`)
+    if (!flags.json)
+      stdout.write(
+        [`${sourceLine(config)}\n`, accessLine(policy, context), ...extensions.map((path) => `${path}: valid\n`)].join(
+          '',
+        ),
+      )
     await warnOfAccess(policy, context)
     await warnOfOldPrices(config, context, now())
     if (flags.filesOnly) {
@@ -78,6 +85,13 @@ export function checkCommandWith(access: GatewayAccess, now = Date.now): Command
     exitCodes: { 1: 'a file is invalid, or no provider answers; with --strict: one fails', 130: 'stopped by Ctrl-C' },
     run: runCheck,
   }
+}
+
+/** @returns the files of extensions @throws {ConfigError} */
+async function checkExtensions({ environment, stderr }: Context): Promise<readonly string[]> {
+  if (accessFile(environment) === undefined) return []
+  const { checkExtensionFiles } = await import('../app/extensions/check-extension-files.ts')
+  return await checkExtensionFiles(environment, (message) => stderr.write(`svc: ${harmless(message)}\n`))
 }
 
 /** The service needs the key to start; the database is not opened. @throws {ConfigError} */

@@ -23,6 +23,8 @@ export class WireError extends Error {
   readonly headers: Readonly<Record<string, string>>
   /** Help for people, for an error shown as a page: a sentence or two. */
   readonly advice: string | undefined
+  /** A way on from the page of the error, beside the one to the start. */
+  readonly wayOn: { readonly path: string; readonly text: string } | undefined
 
   constructor(
     status: number,
@@ -34,6 +36,7 @@ export class WireError extends Error {
       readonly unsupported?: Unsupported | undefined
       readonly headers?: Readonly<Record<string, string>>
       readonly advice?: string
+      readonly wayOn?: WireError['wayOn']
       readonly cause?: unknown
     } = {},
   ) {
@@ -45,6 +48,7 @@ export class WireError extends Error {
     this.unsupported = options.unsupported
     this.headers = options.headers ?? {}
     this.advice = options.advice
+    this.wayOn = options.wayOn
   }
 
   /** The body of the response. */

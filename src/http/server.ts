@@ -272,6 +272,8 @@ export function wantsPage(request: Request): boolean {
 /** An error as a small static page: message, advice and a link to the start. Of the request it shows only the id. */
 export function errorPage(error: WireError, id: string): Response {
   const advice = error.advice === undefined ? '' : `\n<p>${escapeHtml(error.advice)}</p>`
+  const { wayOn } = error
+  const link = wayOn === undefined ? '' : `<p><a href="${escapeHtml(wayOn.path)}">${escapeHtml(wayOn.text)}</a></p>\n`
   const body = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -280,7 +282,7 @@ export function errorPage(error: WireError, id: string): Response {
 <style>${style}</style>
 <main>
 <h1>${escapeHtml(error.message)}</h1>${advice}
-<p><a href="/">Back to the start</a></p>
+${link}<p><a href="/">Back to the start</a></p>
 <p><small>${error.status} ${escapeHtml(error.code)} · request ${escapeHtml(id)}</small></p>
 </main>
 </html>

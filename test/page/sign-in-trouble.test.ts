@@ -147,7 +147,9 @@ describeInChromium('a sign-in that does not succeed', () => {
     await tab.goto(`${rig.service.url}/`)
     await tab.click(signInLink)
     await passForms(tab, rig, 'ada')
-    await goBackFrom('Access Denied', 'This account may not sign in here')
+    await tab.waitFor('text=/You are signed in at .* as ada\\. Ask the owner of this service to let you in\\./')
+    expect(await tab.evaluate(`document.querySelector('a').textContent`)).toBe('Sign in as someone else')
+    await goBackFrom('Access Denied')
     // The identity provider has a session by now, and shows no form.
     await tab.click(signInLink)
     await goBackFrom('Access Denied')

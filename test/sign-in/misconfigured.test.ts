@@ -168,3 +168,16 @@ describe('a file that others can read', () => {
     expect(rig.service.output).not.toContain('chmod')
   })
 })
+
+test('a redirect_uri at another port of this machine is warned of, and one elsewhere is not', async () => {
+  const warning = 'sign-in comes back to http://127.0.0.1:9 (redirect_uri)'
+  const away = { ...members, restrict_to: 'ada', redirect_uri: 'http://127.0.0.1:9/auth/provider/callback' }
+  await using wrong = await startProtected(upstream.url, { [configPath]: JSON.stringify(away) })
+  for (let round = 0; round < 200 && !wrong.output.includes(warning); round++) await Bun.sleep(10)
+  expect(wrong.output).toContain(warning)
+  const right = await startProtected(upstream.url, {
+    [configPath]: JSON.stringify({ ...away, redirect_uri: elsewhere }),
+  })
+  await right.stop()
+  expect(right.output).not.toContain('sign-in comes back to')
+})

@@ -111,27 +111,8 @@ export class RunningExtension {
     return next
   }
 
-  async #startWith(file: ExtensionFile | undefined): Promise<KeysContribution | undefined> {
-    const { stores, fetch, log, warn = log.warn, now = Date.now } = this.#options
-    let isStarting = true
-    const host: Host = {
-      config: async () => file,
-      store: (name, options) => stores.open(`${this.name}/${name}`, options),
-      limit: (name, options) => stores.limit(`${this.name}/${name}`, options),
-      fetch,
-      now,
-      elapsedMs: () => performance.now(),
-      log: { ...log, warn: (message, fields) => (isStarting ? warn : log.warn)(message, fields) },
-    }
-    try {
-      return await this.#extension.start(host)
-    } catch (error) {
-      throw error instanceof ExtensionConfigError && file !== undefined
-        ? file.fault(error.field, error.found, error.allowed)
-        : error
-    } finally {
-      isStarting = false
-    }
+  #startWith(file: ExtensionFile | undefined): Promise<KeysContribution | undefined> {
+    return startWith(this.#extension, file, { ...this.#options, name: this.name })
   }
 
   /** Check and change are one step, so that of two conflicting changes one is refused. */
@@ -170,6 +151,38 @@ export class RunningExtension {
       this.#options.onChange()
     }
     if (isReporter) this.#options.onFault(error)
+  }
+}
+
+/**
+ * Starts an extension with the content of its file.
+ *
+ * @throws {ConfigError} for a value that it refuses
+ */
+export async function startWith<Made extends Contribution>(
+  extension: Extension<Made>,
+  file: ExtensionFile | undefined,
+  options: Pick<ExtensionOptions, 'name' | 'stores' | 'fetch' | 'warn' | 'now'> & { readonly log: Host['log'] },
+): Promise<Made | undefined> {
+  const { name, stores, fetch, log, warn = log.warn, now = Date.now } = options
+  let isStarting = true
+  const host: Host = {
+    config: async () => file,
+    store: (store, more) => stores.open(`${name}/${store}`, more),
+    limit: (limit, more) => stores.limit(`${name}/${limit}`, more),
+    fetch,
+    now,
+    elapsedMs: () => performance.now(),
+    log: { ...log, warn: (message, fields) => (isStarting ? warn : log.warn)(message, fields) },
+  }
+  try {
+    return await extension.start(host)
+  } catch (error) {
+    throw error instanceof ExtensionConfigError && file !== undefined
+      ? file.fault(error.field, error.found, error.allowed)
+      : error
+  } finally {
+    isStarting = false
   }
 }
 

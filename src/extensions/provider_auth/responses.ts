@@ -35,6 +35,7 @@ export class ErrorWithHeader extends WireError {
     super(error.status, error.type, error.code, error.message, {
       ...(error.param === null ? {} : { param: error.param }),
       ...(error.advice === undefined ? {} : { advice: error.advice }),
+      wayOn: error.wayOn,
       headers: { ...error.headers, [name]: value },
       cause: error.cause,
     })

@@ -28,6 +28,9 @@ export interface SignInOptions {
   readonly log: ExtensionLog
 }
 
+/** Of the path that starts a sign-in: with another account than the one that was refused. */
+const anotherAccount = '?another'
+
 /** One way in: from the page to the identity provider, and back. */
 class SignIn {
   readonly #options: SignInOptions
@@ -50,6 +53,7 @@ class SignIn {
       const { url, setCookies } = await flows.begin(identityProvider, {
         request: context.request,
         client: this.#options.clients.keyOf(context),
+        asksWho: new URL(context.request.url).search === anotherAccount,
       })
       return redirect(302, url, setCookies)
     } catch (error) {
@@ -98,7 +102,10 @@ class SignIn {
     if (restrictTo === undefined || restrictTo.allows(identity)) return
     log.warn('sign-in refused', { request, user: identity.userName, id: identity.userId, reason: 'not in restrict_to' })
     throw new WireError(403, 'permission_error', 'access_denied', 'Access Denied', {
-      advice: 'This account may not sign in here. The owner of the service can add it to restrict_to.',
+      advice:
+        `You are signed in at ${this.#options.oauth?.identityProvider.displayName ?? 'the identity provider'} as ` +
+        `${identity.userName}. Ask the owner of this service to let you in.`,
+      wayOn: { path: `/auth/provider${anotherAccount}`, text: 'Sign in as someone else' },
     })
   }
 

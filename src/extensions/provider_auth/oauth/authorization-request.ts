@@ -9,6 +9,8 @@ export interface AuthorizationRequest {
   readonly redirectUri: string
   readonly state: string
   readonly hasNonce: boolean
+  /** The provider shows its choice of accounts (OpenID Connect Core 1.0 section 3.1.2.1). */
+  readonly asksWho: boolean
 }
 
 /**
@@ -16,7 +18,7 @@ export interface AuthorizationRequest {
  * nonce.
  */
 export async function authorizationRequest(
-  { endpoint, clientId, redirectUri, state, hasNonce }: AuthorizationRequest,
+  { endpoint, clientId, redirectUri, state, hasNonce, asksWho }: AuthorizationRequest,
   { scope, hasPkce }: Pick<Settings, 'scope' | 'hasPkce'>,
 ): Promise<{ readonly url: string; readonly secrets: FlowSecrets }> {
   const url = new URL(endpoint)
@@ -27,6 +29,7 @@ export async function authorizationRequest(
   url.searchParams.set('redirect_uri', redirectUri)
   if (scope !== '') url.searchParams.set('scope', scope)
   url.searchParams.set('state', state)
+  if (asksWho) url.searchParams.set('prompt', 'select_account')
   if (codeVerifier !== undefined) {
     url.searchParams.set('code_challenge', await oauth.calculatePKCECodeChallenge(codeVerifier))
     url.searchParams.set('code_challenge_method', 'S256')

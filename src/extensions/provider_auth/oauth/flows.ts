@@ -58,7 +58,7 @@ export interface Flows {
   /** Starts a flow, stored as one of `client`. @throws {WireError} from {@link IdentityProvider.begin} */
   begin(
     identityProvider: IdentityProvider,
-    context: { readonly request: Request; readonly client: string },
+    context: { readonly request: Request; readonly client: string; readonly asksWho?: boolean },
   ): Promise<{ readonly url: string; readonly setCookies: readonly string[] }>
   /**
    * Redeems a state, which works once, and returns the flow's secrets. A request from another browser is refused and
@@ -114,9 +114,9 @@ export function flows({ store, now, ownOrigin, realm }: FlowsOptions): Flows {
   }
 
   return {
-    async begin(identityProvider, { request, client }) {
+    async begin(identityProvider, { request, client, asksWho }) {
       const [state, proof] = [randomToken(), randomToken()]
-      const { url, secrets } = await identityProvider.begin(state)
+      const { url, secrets } = await identityProvider.begin(state, asksWho)
       const key = hashOf(state)
       await store.set(key, { secrets, cookieHash: hashOf(proof), created: now(), realm }, client)
       const own = serialiseCookie({ name: cookieOf(key), value: proof, maxAgeSeconds: flowTtlMs / 1000, isSecure })

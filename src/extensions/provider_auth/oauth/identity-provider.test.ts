@@ -98,6 +98,7 @@ async function refusal(
 }
 
 const unavailable = { status: 502, code: 'identity_provider_unavailable' }
+const nameless = { status: 502, code: 'no_username' }
 const late = { status: 504, code: 'identity_provider_unavailable' }
 
 /** Texts that must not appear in logs and errors. */
@@ -528,7 +529,7 @@ describe('plain OAuth 2.0', () => {
       ],
       ['sends an id beyond what numbers can hold', text('{"id":9007199254740993,"login":"octocat"}'), unavailable],
       ['sends an error with 200', () => json({ error: 'x', message: '<script>' }), unavailable],
-      ['sends no user name', () => json({ ...octocat, login: undefined }), unavailable],
+      ['sends no user name', () => json({ ...octocat, login: undefined }), nameless],
     ])('that %s does not sign in', async (_, answer, expected) => {
       const { provider, asked, lines } = github({ [githubUrls.user]: answer })
       const told = await refusal(signIn(provider))
@@ -808,7 +809,8 @@ describe('OpenID Connect', () => {
       answers: { [at.user]: () => json({ sub: 'id-ada' }) },
       claims: { preferred_username: undefined },
     })
-    expect(await refusal(neither.signIn())).toMatchObject(unavailable)
+    expect(await refusal(neither.signIn())).toMatchObject(nameless)
+    expect(neither.lines.at(-1)?.text).toContain("no usable 'preferred_username' among")
   })
 
   test('takes email and email_verified from one source', async () => {
@@ -847,9 +849,12 @@ describe('OpenID Connect', () => {
         claims: { iss: 'https://accounts.google.com', ...rest },
         answers,
       })
-      expect(await refusal(signIn())).toMatchObject(unavailable)
+      expect(await refusal(signIn())).toMatchObject('email' in rest ? nameless : unavailable)
       expect(lines).toMatchObject([
-        { level: 'warn', text: expect.stringContaining('email' in rest ? 'no_username' : 'email_not_verified') },
+        {
+          level: 'warn',
+          text: expect.stringContaining('email' in rest ? "found no usable 'email' among" : 'email_not_verified'),
+        },
       ])
     },
   )
@@ -1028,7 +1033,9 @@ describe('OpenID Connect', () => {
       { iss: 'https://evil.example' },
       { preferred_username: undefined },
     ])
-      expect(await refusal(openid({ answers: { [at.user]: answer }, claims }).signIn())).toMatchObject(unavailable)
+      expect(await refusal(openid({ answers: { [at.user]: answer }, claims }).signIn())).toMatchObject(
+        'preferred_username' in claims ? nameless : unavailable,
+      )
     const unsigned = openid({
       answers: { [at.user]: answer },
       idToken: (all) => `${part({ alg: 'none' })}.${part(all)}.`,

@@ -36,9 +36,10 @@ export interface IdentityProvider {
    * Builds the URL to redirect the browser to, and the secrets to store until the callback. Uses no data of the
    * request.
    *
+   * @param asksWho the person may choose another account there
    * @throws {WireError} 500 `oauth_not_configured`, 502 or 504 `identity_provider_unavailable` (discovery)
    */
-  begin(state: string): Promise<{ readonly url: string; readonly secrets: FlowSecrets }>
+  begin(state: string, asksWho?: boolean): Promise<{ readonly url: string; readonly secrets: FlowSecrets }>
   /**
    * Identifies the user of a callback whose state has been redeemed. Checks `iss` and `error`, exchanges the code for
    * an access token and requests the user. The access token is not kept.

@@ -41,10 +41,14 @@ export function oauthProvider(
 
   return {
     displayName,
-    async begin(state) {
+    async begin(state, asksWho = false) {
       if (client === undefined || redirectUri === undefined) throw notConfigured()
       return authorizationRequest(
-        { endpoint: new URL(endpoints.authorizeUrl), clientId: client.id, redirectUri, state, hasNonce: false },
+        {
+          ...{ endpoint: new URL(endpoints.authorizeUrl), clientId: client.id, redirectUri, state, hasNonce: false },
+          // Other servers without OpenID Connect may refuse it.
+          asksWho: asksWho && new URL(endpoints.authorizeUrl).hostname === 'github.com',
+        },
         settings,
       )
     },

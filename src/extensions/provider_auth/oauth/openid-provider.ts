@@ -36,12 +36,19 @@ export function openidProvider(settings: Settings, issuer: string, host: Host, l
 
   return {
     displayName,
-    begin: (state) =>
+    begin: (state, asksWho = false) =>
       withWireErrors(host.log, async () => {
         if (client === undefined || redirectUri === undefined) throw notConfigured()
         const { authorization_endpoint } = await discover(requestSender(host, limits, isAllowed))
         return authorizationRequest(
-          { endpoint: new URL(authorization_endpoint), clientId: client.id, redirectUri, state, hasNonce: true },
+          {
+            endpoint: new URL(authorization_endpoint),
+            clientId: client.id,
+            redirectUri,
+            state,
+            hasNonce: true,
+            asksWho,
+          },
           settings,
         )
       }),
@@ -70,7 +77,8 @@ export function openidProvider(settings: Settings, issuer: string, host: Host, l
           typeof server.userinfo_endpoint === 'string'
             ? await fetchUserInfo(send, parties, server.userinfo_endpoint, { token, claims })
             : claims
-        return inStage('user', () => readIdentity(selectClaims(userFields, userInfo, claims), userFields, 'openid'))
+        const selected = selectClaims(userFields, userInfo, claims)
+        return inStage('user', () => readIdentity(selected, userFields, 'openid', { ...claims, ...userInfo }))
       }),
   }
 }

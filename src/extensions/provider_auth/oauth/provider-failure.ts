@@ -16,6 +16,8 @@ export type FailureKind =
   | 'client_refused'
   /** The provider rejected the authorization code. */
   | 'code_refused'
+  /** The user has no usable name under the member that the settings name. */
+  | 'no_username'
 
 /**
  * A request to the identity provider failed. The message names the stage and a reason; the reason is one of our codes
@@ -46,6 +48,8 @@ export async function inStage<Value>(stage: Stage, action: () => Promise<Value> 
     return await action()
   } catch (error) {
     if (error instanceof ProviderFailure) throw error
+    if (error instanceof IdentityError && error.members !== undefined)
+      throw new ProviderFailure(stage, 'no_username', error.members)
     throw new ProviderFailure(stage, 'unavailable', error instanceof IdentityError ? error.reason : reasonOf(error))
   }
 }
@@ -86,6 +90,11 @@ function logAndConvert({ stage, kind, reason, cause }: ProviderFailure, log: Ext
         'The identity provider did not accept the sign-in',
         { advice: 'Sign in again.' },
       )
+    case 'no_username':
+      log.warn('the identity provider gave no user name: set "user_fields": {"username": …} to another member', fields)
+      return new WireError(502, 'api_error', 'no_username', 'The identity provider gave no user name', {
+        advice: 'The owner of this service must set user_fields; its log names the members that came.',
+      })
     case 'timeout':
       log.warn('the identity provider timed out', fields)
       return new WireError(

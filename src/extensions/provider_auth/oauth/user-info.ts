@@ -6,10 +6,21 @@ import type { Identity } from './identity-provider.ts'
 export class IdentityError extends Error {
   override readonly name = 'IdentityError'
   readonly reason: 'no_id' | 'no_username' | 'reserved_username' | 'email_not_verified'
-  constructor(reason: IdentityError['reason']) {
+  /** For the log: the member that was wanted, and those that came. Without values. */
+  readonly members: string | undefined
+  constructor(reason: IdentityError['reason'], members?: string) {
     super(reason)
     this.reason = reason
+    this.members = members
   }
+}
+
+const namesShown = 20
+
+/** Names of an answer's members that may be logged. */
+function namesIn(answer: JsonObject): string {
+  const names = Object.keys(answer).filter((name) => /^[\w.:/-]{1,64}$/.test(name))
+  return names.length > namesShown ? `${names.slice(0, namesShown).join(', ')}, …` : names.join(', ') || 'none'
 }
 
 const idMax = 256
@@ -31,28 +42,39 @@ const reservedName = /^(?:key:|command line$|without sign-in$)/i
  * empty. An e-mail address used as id or user name must be verified by `email_verified`, if the provider sends it, and
  * always with OpenID Connect.
  *
+ * @param all members that came, whose names a fault has
  * @throws {IdentityError}
  */
-export function readIdentity(answer: JsonObject, fields: UserFields, kind: 'oauth' | 'openid'): Identity {
+export function readIdentity(
+  answer: JsonObject,
+  fields: UserFields,
+  kind: 'oauth' | 'openid',
+  all: JsonObject = answer,
+): Identity {
   const valueOf = (name: string): unknown => (name !== '' && Object.hasOwn(answer, name) ? answer[name] : undefined)
   const userId = readId(valueOf(fields.id))
   if (userId === undefined) throw new IdentityError('no_id')
   const userName = distinctText(valueOf(fields.username), nameMax)
-  if (userName === undefined) throw new IdentityError('no_username')
+  if (userName === undefined)
+    throw new IdentityError('no_username', `found no usable '${fields.username}' among ${namesIn(all)}`)
   if (reservedName.test(userName)) throw new IdentityError('reserved_username')
-  const verified = valueOf('email_verified')
-  // Some servers send a string.
-  const isVerified = verified === true || verified === 'true'
-  const isUnknown = verified === undefined || verified === null
+  const isVerified = emailTrust(valueOf('email_verified'))
   const isByEmail = [fields.id, fields.username].includes('email')
-  if (isByEmail && !isVerified && (kind === 'openid' || !isUnknown)) throw new IdentityError('email_not_verified')
+  const isTrusted = isVerified ?? kind === 'oauth'
+  if (isByEmail && !isTrusted) throw new IdentityError('email_not_verified')
   return {
     userId,
     userName,
     displayName: readDisplayName(valueOf(fields.displayName)) ?? userName,
     profileUrl: readAvatar(valueOf(fields.avatar)) ?? '',
-    email: isVerified || isUnknown ? (readEmail(valueOf(fields.email)) ?? '') : '',
+    email: isVerified === false ? '' : (readEmail(valueOf(fields.email)) ?? ''),
   }
+}
+
+/** Whether the provider says that the address is the person's; `undefined`: it says nothing. */
+function emailTrust(verified: unknown): boolean | undefined {
+  // Some servers send a string.
+  return verified === undefined || verified === null ? undefined : verified === true || verified === 'true'
 }
 
 /** Rejects numbers beyond 2^53: JSON parsing rounds them, so that two users could get the same id. */
