@@ -176,7 +176,7 @@ test('a redirect_uri at another port of this machine is warned of, and one elsew
   for (let round = 0; round < 200 && !wrong.output.includes(warning); round++) await Bun.sleep(10)
   expect(wrong.output).toContain(warning)
   const right = await startProtected(upstream.url, {
-    [configPath]: JSON.stringify({ ...away, redirect_uri: elsewhere }),
+    [configPath]: JSON.stringify({ ...away, redirect_uri: 'https://svc.example/auth/provider/callback' }),
   })
   await right.stop()
   expect(right.output).not.toContain('sign-in comes back to')
