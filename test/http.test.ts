@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { chat, isDone, pick, question, rawChat, rawConnection, rawRequest } from './client.ts'
+import { chat, pick, question, rawChat, rawConnection, rawRequest } from './client.ts'
 import { testOnRows } from './failover/test-on-rows.ts'
 import type { Script } from './fakes/fault-upstream.ts'
-import { streamOf } from './fakes/faults/stream.ts'
 import { good, goodText } from './fakes/good.ts'
-import { chunk, completion, event, framed, head, lastChunk, reply } from './fakes/replies.ts'
+import { completion, framed, head, lastChunk, reply } from './fakes/replies.ts'
 import { startRig, type Rig } from './rig.ts'
 
 const body = JSON.stringify(completion(goodText({ name: 'a' })))
@@ -127,49 +126,6 @@ describe('an upstream that speaks HTTP in its own way', () => {
       [...answers, ...later].map(({ content }) => content).filter((content) => content !== goodText({ name: 'a' })),
     ).toEqual([])
   })
-
-  test('several choices in one stream › are kept apart', async () => {
-    const choice = (index: number, delta: object, finish_reason: string | null = null) =>
-      event(chunk({}, null, { choices: [{ index, delta, finish_reason }] }))
-    await using rig = await startRig([
-      streamOf(
-        choice(0, { content: 'a' }),
-        choice(1, { content: 'x' }),
-        choice(0, { content: 'b' }),
-        choice(1, { content: 'y' }),
-        choice(1, {}, 'stop'),
-        choice(0, {}, 'length'),
-        'data: [DONE]\n\n',
-      ),
-    ])
-    const answer = await rig.askStream({ n: 2 })
-    const texts = [0, 1].map((index) =>
-      answer.events
-        .filter(({ json }) => pick(json, 'choices', 0, 'index') === index)
-        .map(({ json }) => pick(json, 'choices', 0, 'delta', 'content') ?? pick(json, 'choices', 0, 'finish_reason'))
-        .join(''),
-    )
-    expect([texts, isDone(answer)]).toEqual([['ablength', 'xystop'], true])
-  })
-
-  test('several choices in a stream to a plain request › are kept apart', async () => {
-    const choice = (index: number, delta: object, finish_reason: string | null = null) =>
-      event(chunk({}, null, { choices: [{ index, delta, finish_reason }] }))
-    await using rig = await startRig([
-      streamOf(
-        choice(0, { role: 'assistant', content: 'a' }),
-        choice(1, { content: 'x' }),
-        choice(0, { content: 'b' }, 'stop'),
-        choice(1, { content: 'y' }, 'stop'),
-        'data: [DONE]\n\n',
-      ),
-    ])
-    const { json } = await rig.ask({ n: 2 })
-    expect([pick(json, 'choices', 0, 'message', 'content'), pick(json, 'choices', 1, 'message', 'content')]).toEqual([
-      'ab',
-      'xy',
-    ])
-  })
 })
 
 describe('a client that speaks HTTP in its own way', () => {
@@ -282,34 +238,5 @@ describe('a client that speaks HTTP in its own way', () => {
   test('a page of another origin › is refused before the body is read', async () => {
     const head = rawChat('', { 'content-length': '1000', origin: 'https://page.example', connection: 'close' })
     expect(await rawRequest(rig.service.port, head)).toContain('origin_not_allowed')
-  })
-
-  test.each(['/', '/ready', '/metrics', '/v1/models', '/nowhere', '/api/boot'])(
-    '%s under a name that a website can own › is refused',
-    async (path) => {
-      const response = await fetch(rig.service.url + path, { headers: { host: 'website.example' } })
-      expect([response.status, pick(await response.json(), 'error', 'code')]).toEqual([403, 'host_not_allowed'])
-      expect((await fetch(`${rig.service.url}/health`, { headers: { host: 'website.example' } })).status).toBe(200)
-    },
-  )
-})
-
-describe('SVC_CORS_ORIGINS', () => {
-  test('lists the pages that may ask, and the names of the service', async () => {
-    const environment = { SVC_CORS_ORIGINS: 'https://app.example https://svc.example' }
-    await using rig = await startRig([good()], { environment })
-    const status = async (headers: Record<string, string>) => (await rig.ask({}, headers)).status
-    expect([
-      await status({ origin: 'https://app.example' }),
-      await status({ origin: 'https://evil.example' }),
-      await status({ host: 'svc.example', origin: 'https://svc.example' }),
-      await status({ host: 'evil.example' }),
-    ]).toEqual([200, 403, 200, 403])
-  })
-
-  test('with * lets every page ask', async () => {
-    await using rig = await startRig([good()], { environment: { SVC_CORS_ORIGINS: '*' } })
-    const { status, headers } = await rig.ask({}, { origin: 'null' })
-    expect([status, headers.get('access-control-allow-origin')]).toEqual([200, 'null'])
   })
 })

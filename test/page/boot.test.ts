@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { answerOf, errorOf, pick, rawRequest, type Answer } from '../client.ts'
+import { answerOf, errorOf, pick, type Answer } from '../client.ts'
 import { startGithub, type Github } from '../fakes/identity/github.ts'
 import { provider, startService, type ServiceUnderTest } from '../harness.ts'
 import { documentedRoutes } from '../routes.ts'
@@ -135,15 +135,6 @@ describe('without sign-in', () => {
       })
     })
   }
-
-  test('two Host headers, of which one is safe, are a bad request', async () => {
-    expect(
-      await rawRequest(
-        service.port,
-        'GET /api/boot HTTP/1.1\r\nhost: 127.0.0.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n',
-      ),
-    ).toStartWith('HTTP/1.1 400')
-  })
 })
 
 describe('with sign-in', () => {

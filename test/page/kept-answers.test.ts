@@ -140,30 +140,6 @@ describe.each([
     expect(times.toSorted((one, other) => one - other)[1]).toBeLessThan(50)
   })
 
-  test('that is not a stream is kept, too', async () => {
-    const id = newId()
-    const asking = ask(id, { model: 'unknown', stream: false })
-    const refused = await asking
-    expect([refused.status, (await again(id)).status]).toEqual([404, 404])
-    expect(await (await again(id)).rest()).toBe(await refused.rest())
-    expect(await refused.rest()).toContain('model_not_found')
-  })
-
-  test('is refused for ids and positions that are not possible', async () => {
-    expect((await ask('short')).status).toBe(400)
-    const id = newId()
-    const [first, asked] = await begun(id)
-    // The other worker would not know of it.
-    if (flags.length === 0) expect((await ask(id)).status).toBe(409)
-    for (const path of ['', 'short', `${id}x`, `${id}/`, '..%2f..', '%00', 'x'.repeat(70), id.toUpperCase()])
-      expect([path, (await again(path)).status]).toEqual([path, 404])
-    for (const from of ['-1', '1.5', '1e3', 'x', '0x10', '9'.repeat(13)])
-      expect([from, (await again(id, `?from=${from}`)).status]).toEqual([from, 400])
-    expect((await again(id, `?from=999999999999`)).status).toBe(404)
-    await asked.finish()
-    await first.rest()
-  })
-
   test('to a program ends when the program leaves', async () => {
     const abort = new AbortController()
     const answering = fetch(`${service.url}/v1/chat/completions`, {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { answerOf, errorOf, rawRequest } from '../client.ts'
-import { navigation, type Page } from '../fakes/browser.ts'
+import { type Page } from '../fakes/browser.ts'
 import { startGithub, type Github } from '../fakes/identity/github.ts'
 import { startSignIn, type SignedIn, type SignInRig } from './rig.ts'
 
@@ -77,33 +77,6 @@ describe('a callback with an invalid state › 400, no session, no token request
     expect((await browser.visit(callback.href)).status).toBe(302)
   })
 
-  test('with a used state › 400, even with the flow cookie', async () => {
-    const browser = rig.browser(),
-      callback = await rig.authorize(browser)
-    const headers = { cookie: browser.jar.header(rig.service.url) ?? '', accept: 'application/json' }
-    expect((await browser.visit(callback)).status).toBe(302)
-    rig.provider.heal()
-    const again = await rig.browser().visit(callback, { headers })
-    expect([again.status, errorOf(answerOf(again, again.text))?.code, rig.provider.asked('token').length]).toEqual([
-      400,
-      'invalid_state',
-      0,
-    ])
-  })
-
-  test('sent twenty times concurrently › one signs in, and the code is exchanged once', async () => {
-    const browser = rig.browser(),
-      callback = await rig.authorize(browser)
-    const headers = { cookie: browser.jar.header(rig.service.url) ?? '' }
-    rig.provider.heal()
-    const backs = await Promise.all(Array.from({ length: 20 }, () => rig.browser().visit(callback, { headers })))
-    expect([
-      backs.filter(isSignedIn).length,
-      backs.filter(({ status }) => status === 400).length,
-      rig.provider.asked('token').length,
-    ]).toEqual([1, 19, 1])
-  })
-
   test('in another browser › 400, and the first browser can continue', async () => {
     const owner = rig.browser(),
       callback = await rig.authorize(owner)
@@ -114,26 +87,6 @@ describe('a callback with an invalid state › 400, no session, no token request
     const withOtherFlow = await other.visit(callback)
     expect([stranger.status, withOtherFlow.status, rig.provider.asked('token').length]).toEqual([400, 400, 0])
     expect((await owner.visit(callback)).status).toBe(302)
-  })
-
-  test.each([
-    ['Sec-Fetch-Site', { 'sec-fetch-site': 'none' }],
-    ['Mozilla/', { 'user-agent': navigation['user-agent'] ?? '' }],
-    ['a cookie', { cookie: 'x=1' }],
-  ])('of a client that looks like a browser (%s) without flow cookie › 400', async (_, headers) => {
-    const callback = await rig.authorize(rig.browser())
-    const page = await rig.browser({ headers: {} }).visit(callback, { headers })
-    expect([page.status, isSignedIn(page)]).toEqual([400, false])
-  })
-
-  test('of a script › needs no cookie', async () => {
-    const script = rig.browser({ headers: { 'user-agent': 'curl/8.5.0', accept: '*/*' } })
-    const begun = await fetch(`${rig.service.url}/auth/provider`, {
-      redirect: 'manual',
-      headers: { 'user-agent': 'curl/8.5.0' },
-    })
-    const callback = await rig.provider.approve(rig.browser(), begun.headers.get('location') ?? '', 'ada')
-    expect(isSignedIn(await script.visit(callback))).toBe(true)
   })
 })
 
