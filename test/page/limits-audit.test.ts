@@ -251,7 +251,7 @@ describeInChromium('both views', () => {
 
   const looks: readonly (readonly [string, PersonOptions])[] = [
     ['light', { ...wide, colorScheme: 'light' }],
-    ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 }, hasTouch: true }],
+    ['phone', { colorScheme: 'dark', viewport: { width: 390, height: 844 }, hasTouch: true }],
   ]
   test.each(looks)(
     'have no faults of accessibility: %s',
