@@ -54,7 +54,9 @@ describe('the heartbeat', () => {
   })
 
   test('a stream that waits › names in its headers the providers asked so far', async () => {
-    await using rig = await startRig([status(500), lateFor(300, good({ name: 'b' }))], { environment })
+    await using rig = await startRig([status(500), lateFor(900, good({ name: 'b' }))], {
+      environment: { SVC_HEARTBEAT_MS: '300' },
+    })
     const answer = await rig.askStream()
     expect(answer.text).toStartWith(': keep-alive\n\n')
     expect(answer.headers.get('x-svc-attempts')).toBe('1')
@@ -99,7 +101,7 @@ describe('x-svc-timeout-ms', () => {
       'true',
       'provider_error',
     ])
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(performance.now() - started).toBeLessThan(5_000)
     expect(await rig.upstreams[0]?.hits[0]?.left).toBeNumber()
     expect(rig.hits()).toEqual([1, 0])
   })
@@ -108,7 +110,7 @@ describe('x-svc-timeout-ms', () => {
     await using rig = await startRig([silent], { limits: { deadline_ms: 200 } })
     const started = performance.now()
     expect((await rig.ask({}, { 'x-svc-timeout-ms': '60000' })).status).toBe(504)
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(performance.now() - started).toBeLessThan(5_000)
   })
 
   test('with nonsense › does no harm', async () => {
@@ -121,13 +123,13 @@ describe('x-svc-timeout-ms', () => {
 describe('the whole request', () => {
   test('has a deadline over all attempts', async () => {
     await using rig = await startRig([silent, silent, silent], {
-      limits: { deadline_ms: 500 },
-      every: { timeouts: { attempt_ms: 300 } },
+      limits: { deadline_ms: 900 },
+      every: { timeouts: { attempt_ms: 500 } },
     })
     const started = performance.now()
     const answer = await rig.ask()
     expect(answer.status).toBe(504)
-    expect(performance.now() - started).toBeLessThan(1_500)
+    expect(performance.now() - started).toBeLessThan(5_000)
     expect(trailOf(answer).map(({ class: failure }) => failure)).toEqual(['timeout', 'timeout'])
   })
 
@@ -181,7 +183,7 @@ describe('a client that reads slowly', () => {
     const client = rawConnection(
       rig.service.port,
       rawChat(JSON.stringify(question({ stream: true })), { connection: 'close' }),
-      8_000,
+      30_000,
     )
     await client.until('first')
     client.socket.pause()
@@ -193,7 +195,7 @@ describe('a client that reads slowly', () => {
       response.includes('[DONE]'),
       response.includes('"error"'),
     ]).toEqual([true, true, false])
-  }, 10_000)
+  })
 })
 
 describe('a client that does not read', () => {
@@ -205,7 +207,7 @@ describe('a client that does not read', () => {
     }
     await using rig = await startRig([flooding], { environment: { SVC_STALL_MS: '400' } })
     const arrived = rig.upstreams[0]?.nextHit()
-    const client = rawConnection(rig.service.port, rawChat(JSON.stringify(question({ stream: true }))), 10_000)
+    const client = rawConnection(rig.service.port, rawChat(JSON.stringify(question({ stream: true }))), 30_000)
     client.socket.pause()
     const hit = await arrived
     expect(connections(rig.service.port)).toBe(1)
@@ -215,7 +217,7 @@ describe('a client that does not read', () => {
     // Closed by the service, although the client has not read all bytes.
     while (connections(rig.service.port) > 0) await Bun.sleep(50)
     client.socket.destroy()
-  }, 10_000)
+  })
 
   const text = 'x'.repeat(12 * 1024 * 1024),
     largeAnswer = rawChat(JSON.stringify(question()), { connection: 'close' })
@@ -223,7 +225,7 @@ describe('a client that does not read', () => {
 
   test.concurrent('does not keep a large answer, which is dropped', async () => {
     await using rig = await startRig([sending], { environment: { SVC_STALL_MS: '100' } })
-    const client = rawConnection(rig.service.port, largeAnswer, 10_000)
+    const client = rawConnection(rig.service.port, largeAnswer, 30_000)
     client.socket.pause()
     await rig.upstreams[0]?.nextHit()
     while (rig.service.logs.every(({ message }) => message !== 'request')) await Bun.sleep(20)
@@ -237,11 +239,11 @@ describe('a client that does not read', () => {
     client.socket.resume()
     const came = await client.response.catch(() => '')
     expect([came.length < text.length, came.endsWith('0\r\n\r\n')]).toEqual([true, false])
-  }, 10_000)
+  })
 
   test.concurrent('but slowly › gets a large answer whole, also while the service stops', async () => {
     await using rig = await startRig([sending], { environment: { SVC_STALL_MS: '3000' } })
-    const client = rawConnection(rig.service.port, largeAnswer, 10_000)
+    const client = rawConnection(rig.service.port, largeAnswer, 30_000)
     client.socket.pause()
     await rig.upstreams[0]?.nextHit()
     await Bun.sleep(300)
@@ -251,5 +253,5 @@ describe('a client that does not read', () => {
     client.socket.resume()
     expect(pick(parseJson(chunkedBody(await client.response)), 'choices', 0, 'message', 'content')).toBe(text)
     expect(await rig.service.exited).toBe(0)
-  }, 10_000)
+  })
 })
