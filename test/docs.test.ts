@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import manifest from '../package.json'
 import { startLines } from '../src/app/start-lines.ts'
 import { parseConfig } from '../src/config/file/parse-config.ts'
 import { startService, type ServiceUnderTest } from './harness.ts'
@@ -351,4 +352,11 @@ test('no document names a path of a developer’s machine', () => {
     ),
   )
   expect(found).toEqual([])
+})
+
+test('examples/Containerfile copies every workspace and every folder of the build', () => {
+  const copied = Array.from(textOf('examples/Containerfile').matchAll(/^COPY (.+) \S+$/gm), ([, from = '']) => from)
+  const needed = ['bin', 'scripts', 'schema', 'src', ...manifest.workspaces]
+  expect(needed.filter((folder) => !copied.includes(folder))).toEqual([])
+  expect(manifest.workspaces.filter((folder) => !copied.includes(`${folder}/package.json`))).toEqual([])
 })
