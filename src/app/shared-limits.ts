@@ -18,6 +18,8 @@ const decisionMs = 500
 /** A lease that is not used is missing to others for up to twice this time. */
 const leaseMs = 500
 
+const clock = () => performance.now()
+
 /**
  * Limits that a store decides about. Nothing is loaded before there are limits.
  *
@@ -28,7 +30,7 @@ export function sharedLimits(url: string, workers: number, log: Logger): SharedL
   let joined: Promise<Peer> | undefined
 
   async function join(): Promise<Peer> {
-    const [{ redisScriptRunner }, { peer }] = await Promise.all([
+    const [{ redisScriptRunner }, { Peer }] = await Promise.all([
       import('../stores/redis/redis-script-runner.ts'),
       import('../limits/shared/peer.ts'),
     ])
@@ -42,30 +44,29 @@ export function sharedLimits(url: string, workers: number, log: Logger): SharedL
               reason: failure.message,
             }),
     })
-    return peer({ server, workers })
+    return new Peer({ server, workers })
   }
 
   return {
     async makeLimiter() {
-      const [{ CounterBook }, { Leases }, { Limiter }, { SharedCounters }] = await Promise.all([
+      const [{ CounterBook }, { Leases }, { Limiter }, { SharedAccounts }] = await Promise.all([
         import('../limits/counter-book.ts'),
         import('../limits/leases.ts'),
         import('../limits/limiter.ts'),
-        import('../limits/shared/shared-counters.ts'),
+        import('../limits/shared/shared-accounts.ts'),
       ])
-      const clock = () => performance.now()
       const peer = await (joined ??= join())
-      const authority = new SharedCounters(peer, clock)
+      const authority = new SharedAccounts({ peer, clock })
       await peer.beat()
       const leases = new Leases({ authority, clock, leaseMs, isCalledBack: false })
       return new Limiter({ clock, counters: new CounterBook(undefined, (spec) => leases.counter(spec)), leases })
     },
     async makeBudgetAuthority(spending) {
-      const { SharedBudgets } = await import('../limits/shared/shared-budgets.ts')
+      const { SharedAccounts, sharedBudgets } = await import('../limits/shared/shared-accounts.ts')
       const peer = await (joined ??= join())
-      const authority = new SharedBudgets(peer, { spending, now: Date.now })
+      const authority = new SharedAccounts({ peer, clock, source: { spending, now: Date.now } })
       await peer.beat()
-      return authority
+      return sharedBudgets(authority, clock)
     },
     async close() {
       await (await joined)?.close()

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
 import { RedisClient } from 'bun'
-import { peer, type Peer } from '../../src/limits/shared/peer.ts'
+import { Peer } from '../../src/limits/shared/peer.ts'
 import { redisScriptRunner } from '../../src/stores/redis/redis-script-runner.ts'
 import { startRedisServer, type RedisServer } from './redis-server.ts'
 
@@ -52,7 +52,7 @@ export function testedRedis(): TestedRedis {
     },
     join(url = server.url) {
       const scripts = redisScriptRunner({ url, timeoutMs: 500 })
-      const own = peer({ server: scripts, beatMs: 60_000 })
+      const own = new Peer({ server: scripts, beatMs: 60_000 })
       peers.push(own)
       return {
         own,

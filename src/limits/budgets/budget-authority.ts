@@ -12,18 +12,7 @@ export type BudgetDecision =
   | { readonly kind: 'refused'; readonly by: number; readonly isBusy: boolean }
 
 /** Decides on holds: by accounts of this process, by leases of another one, or in Redis. */
-export interface BudgetAuthority {
-  /**
-   * A promise while sums are read, or when another process decides.
-   *
-   * @param most the attempt may cost: held where it fits
-   * @param alone held elsewhere, by one attempt at a time: its likely cost. Default: `most`
-   */
-  admit(budgets: readonly AskedBudget[], most: number, alone?: number): BudgetDecision | Promise<BudgetDecision>
-  raise(hold: number, estimate: number): void
-  settle(hold: number, cost: number): void
-  uses(budgets: readonly AskedBudget[]): Promise<readonly BudgetUse[]>
-}
+export type BudgetAuthority = Pick<BudgetHolds, 'admit' | 'raise' | 'settle' | 'uses'>
 
 /** Where holds are made: the parts that differ between processes that decide, and those that ask. */
 export interface BudgetSource {
@@ -35,7 +24,7 @@ export interface BudgetSource {
 }
 
 /** The holds of this process. A hold takes money of all budgets that count an attempt, or of none. */
-export class BudgetHolds implements BudgetAuthority {
+export class BudgetHolds {
   readonly #source: BudgetSource
   readonly #holds = new Map<number, readonly MoneyClaim[]>()
   #lastHold = 0
@@ -49,6 +38,12 @@ export class BudgetHolds implements BudgetAuthority {
     return this.#holds.size
   }
 
+  /**
+   * A promise while sums are read, or when another process decides.
+   *
+   * @param most the attempt may cost: held where it fits
+   * @param alone held elsewhere, by one attempt at a time: its likely cost. Default: `most`
+   */
   admit(budgets: readonly AskedBudget[], most: number, alone = most): BudgetDecision | Promise<BudgetDecision> {
     const pending = this.#source.opening?.(budgets)
     if (pending !== undefined) return pending.then(() => this.admit(budgets, most, alone))

@@ -5,27 +5,6 @@ export interface ScriptServer {
   close(): void
 }
 
-/** This process among those of all machines that share limits. */
-export interface Peer {
-  /** Living processes by the last answer of the server, with this one; at least those of this machine. */
-  readonly processes: number
-  /** Identifies this process. */
-  readonly name: string
-  /**
-   * Sends the next message: a script that begins with {@link peerScript}.
-   *
-   * @returns the numbers of its answer behind the number of processes
-   * @throws when the server does not answer in time, or answers nonsense, or has run a later message first
-   */
-  send(script: string, keys: readonly string[], words: readonly string[]): Promise<readonly number[]>
-  /** Calls a function with each heartbeat. It may send, and must not throw. */
-  onBeat(beat: () => Promise<void>): void
-  /** Sends a heartbeat now. */
-  beat(): Promise<void>
-  /** Leaves the others: its slots are free. */
-  close(): Promise<void>
-}
-
 export interface PeerOptions {
   readonly server: ScriptServer
   /** Processes of this machine. Default 1. */
@@ -46,13 +25,14 @@ const aliveKey = `${keyPrefix}alive`
  * A message with a lower number than the last one was overtaken: it was sent over a connection that was given up. It
  * has no effect.
  *
- * A process that was silent for 10 s counts as dead. `alive` has the others; `dead` those that must still be cleared.
+ * A process that was silent for 10 s counts as dead. `alive` has the others, `silent` those that were not silent for an
+ * hour yet, `gone` the rest. `has_earlier`: a process of an earlier version of the scripts is alive.
  */
 export const peerScript = `
 local process = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local alive, dead, processes, last = {}, {}, 1, 0
+local alive, silent, gone, processes, last, has_earlier = {}, {}, {}, 1, 0, false
 local function whole(number) return string.format('%.0f', number) end
 local peers = redis.call('HGETALL', KEYS[1])
 for i = 1, #peers, 2 do
@@ -62,8 +42,11 @@ for i = 1, #peers, 2 do
   elseif at and now - at < 10000000 then
     alive[peers[i]] = true
     processes = processes + 1
+    has_earlier = has_earlier or peers[i]:sub(1, 2) ~= '2:'
+  elseif at and now - at < 3600000000 then
+    silent[peers[i]] = true
   else
-    dead[#dead + 1] = peers[i]
+    gone[#gone + 1] = peers[i]
   end
 end
 alive[process] = true
@@ -73,9 +56,9 @@ redis.call('HSET', KEYS[1], process, whole(now) .. ' ' .. ARGV[2])
 redis.call('PEXPIRE', KEYS[1], 3600000)
 `
 
-/** Clears dead processes, of which nothing else is kept. */
+/** Clears processes that are gone. */
 const beatScript = `${peerScript}
-for i = 1, math.min(#dead, 100) do redis.call('HDEL', KEYS[1], dead[i]) end
+for i = 1, math.min(#gone, 100) do redis.call('HDEL', KEYS[1], gone[i]) end
 return {processes}
 `
 
@@ -84,57 +67,72 @@ redis.call('HDEL', KEYS[1], process)
 return {processes}
 `
 
-/** Joins the processes that share limits through a server. Heartbeats begin at once. */
-export function peer({ server, workers = 1, beatMs = 3_000 }: PeerOptions): Peer {
-  const name = crypto.randomUUID()
-  const beats: (() => Promise<void>)[] = []
-  let processes = workers
-  let lastNumber = 0
-  let beating: Promise<void> | undefined
-  const timer = setInterval(() => void beat(), beatMs)
-  timer.unref()
+/** This process among those of all machines that share limits. Heartbeats begin at once. */
+export class Peer {
+  /** Identifies this process, and begins with the version of the scripts. */
+  readonly name = `2:${crypto.randomUUID()}`
+  /** Living processes by the last answer of the server, with this one; at least those of this machine. */
+  processes: number
+  readonly #server: ScriptServer
+  readonly #workers: number
+  readonly #beats: (() => Promise<void>)[] = []
+  readonly #timer: ReturnType<typeof setInterval>
+  #lastNumber = 0
+  #beating: Promise<void> | undefined
 
-  async function send(script: string, keys: readonly string[], words: readonly string[]): Promise<readonly number[]> {
-    lastNumber += 1
-    const reply = numbersOf(await server.run(script, [aliveKey, ...keys], [name, String(lastNumber), ...words]))
+  constructor({ server, workers = 1, beatMs = 3_000 }: PeerOptions) {
+    this.#server = server
+    this.#workers = workers
+    this.processes = workers
+    this.#timer = setInterval(() => void this.beat(), beatMs)
+    this.#timer.unref()
+  }
+
+  /**
+   * Sends the next message: a script that begins with {@link peerScript}.
+   *
+   * @returns the numbers of its answer behind the number of processes
+   * @throws when the server does not answer in time, or answers nonsense, or has run a later message first
+   */
+  async send(script: string, keys: readonly string[], words: readonly string[]): Promise<readonly number[]> {
+    this.#lastNumber += 1
+    const own = [this.name, String(this.#lastNumber)]
+    const reply = numbersOf(await this.#server.run(script, [aliveKey, ...keys], [...own, ...words]))
     const [known = -1, ...rest] = reply
     if (known < 1) throw new Error('the message was overtaken by a later one')
-    processes = Math.max(workers, known)
+    this.processes = Math.max(this.#workers, known)
     return rest
   }
 
-  /** The server may be slow: heartbeats must not pile up. */
-  function beat(): Promise<void> {
-    beating ??= beatOnce().finally(() => {
-      beating = undefined
-    })
-    return beating
+  /** Calls a function with each heartbeat. It may send, and must not throw. */
+  onBeat(beat: () => Promise<void>): void {
+    this.#beats.push(beat)
   }
 
-  async function beatOnce(): Promise<void> {
+  /** Sends a heartbeat now. The server may be slow: heartbeats do not pile up. */
+  beat(): Promise<void> {
+    this.#beating ??= this.#beatOnce().finally(() => {
+      this.#beating = undefined
+    })
+    return this.#beating
+  }
+
+  async #beatOnce(): Promise<void> {
     try {
-      await send(beatScript, [], [])
-      for (const each of beats) await each()
+      await this.send(beatScript, [], [])
+      for (const each of this.#beats) await each()
     } catch {
-      // Other messages fail, too, and those who sent them act on it; the connection logs why. The next one tries again.
+      // Other messages fail, too, and their senders act on it; the connection logs why. The next one tries again.
     }
   }
 
-  return {
-    name,
-    get processes() {
-      return processes
-    },
-    send,
-    beat,
-    onBeat: (each) => void beats.push(each),
-    async close() {
-      clearInterval(timer)
-      await beating
-      await beat()
-      await send(leaveScript, [], []).catch(() => undefined)
-      server.close()
-    },
+  /** Leaves the others: its slots are free. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#beating
+    await this.beat()
+    await this.send(leaveScript, [], []).catch(() => undefined)
+    this.#server.close()
   }
 }
 

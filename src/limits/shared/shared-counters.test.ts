@@ -17,7 +17,7 @@ import {
   type LimitedProcess,
 } from '../testing-authority.ts'
 import type { Peer } from './peer.ts'
-import { SharedCounters } from './shared-counters.ts'
+import { SharedAccounts } from './shared-accounts.ts'
 
 interface Machine extends LimitedProcess {
   readonly own: Peer
@@ -29,7 +29,7 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
   function machine(amounts: Amounts, url?: string): Machine {
     const { own, crash } = redis.join(url)
     const clock = () => performance.now()
-    const authority = new SharedCounters(own, clock)
+    const authority = new SharedAccounts({ peer: own, clock })
     let asked = 0
     const leases = new Leases({
       authority: {
