@@ -11,7 +11,7 @@ import { readKeysGrace } from './timers.ts'
 const variable = 'SVC_DATABASE'
 
 /**
- * Finds the ledger: `SVC_DATABASE`, else svc.db in the home folder (docs/ledger.md). The variable has the URL of a
+ * Finds the ledger: `SVC_DATABASE`, else svc.db in the home folder (docs/postgresql.md). The variable has the URL of a
  * PostgreSQL database, or the path of a file with the URL. There is no flag, since other users can see flags.
  *
  * @throws {UsageError} @throws {HomeError}

@@ -56,7 +56,7 @@ function readVariable<Fallback>(
 }
 
 /**
- * Milliseconds without the PostgreSQL database after which its keys are refused (docs/ledger.md).
+ * Milliseconds without the PostgreSQL database after which its keys are refused (docs/postgresql.md).
  *
  * @throws {UsageError} as {@link readTimers} does
  */

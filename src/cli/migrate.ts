@@ -6,7 +6,7 @@ import { nameOfServer } from '../ledger/ledger-place.ts'
 
 const flags = {}
 
-/** `svc migrate` (docs/ledger.md). */
+/** `svc migrate` (docs/postgresql.md). */
 export const migrateCommand: Command<typeof flags> = {
   name: 'migrate',
   summary: 'copy svc.db into the empty PostgreSQL database of SVC_DATABASE',

@@ -36,7 +36,7 @@ const flags = {
 
 type Context = CommandContext<typeof flags>
 
-/** `svc person` (docs/ledger.md#privacy). It works with or without a running service. */
+/** `svc person` (docs/privacy.md). It works with or without a running service. */
 export const personCommand: Command<typeof flags> = {
   name: 'person',
   summary: 'export or forget what the database has of a person',

@@ -34,7 +34,7 @@ const end = '/content'
 const timeForm = /^\d{1,16}$/
 
 /**
- * `GET /api/requests/{id}/content` (docs/ledger.md): people see the content of their own requests, keys that of their
+ * `GET /api/requests/{id}/content` (docs/privacy.md): people see the content of their own requests, keys that of their
  * line, and owners all of it. A look of an owner at the content of others is recorded before the answer.
  */
 export function contentApi({ use, record, onLook, isOwner, now }: ContentApiOptions): readonly Route[] {
