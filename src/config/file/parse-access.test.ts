@@ -88,8 +88,8 @@ describe('access.json', () => {
     })
   })
 
-  test('is shown in docs/limits.md without faults', async () => {
-    const page = await Bun.file(new URL('../../../docs/limits.md', import.meta.url)).text()
+  test.each(['limits', 'budgets'])('is shown in docs/%s.md without faults', async (name) => {
+    const page = await Bun.file(new URL(`../../../docs/${name}.md`, import.meta.url)).text()
     const shown = Array.from(page.matchAll(/^```json5\n([^]*?)^```$/gm), ([, text = '']) => text)
     expect(shown.map(faults)).toEqual(shown.map(() => []))
     expect(shown.length).toBeGreaterThan(0)
