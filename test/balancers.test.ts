@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answerOf, isDone, question } from './client.ts'
 import { openBrowser } from './fakes/browser.ts'
+import { exampleWith, nginxOf } from './fakes/examples.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
 import { good, goodText } from './fakes/good.ts'
 import { startGithub, type Github } from './fakes/identity/github.ts'
@@ -16,8 +17,6 @@ import { configPath, configText, freePort, checkNoSecrets, register, startProtec
  * Runs the files of examples/ for two instances behind a balancer. Only names, ports and paths are replaced. All
  * balancers run at once, in front of the same two instances.
  */
-
-const examples = join(import.meta.dir, '..', 'examples')
 
 interface Place {
   readonly folder: string
@@ -42,14 +41,11 @@ function example(
   { upstreams: [one, two] }: Place,
   changes: readonly (readonly [from: string, to: string])[],
 ): string {
-  const all = [['10.0.0.1:8000', `127.0.0.1:${one}`], ['10.0.0.2:8000', `127.0.0.1:${two}`], ...changes] as const
-  return all.reduce(
-    (text, [from, to]) => {
-      if (!text.includes(from)) throw new Error(`${file} has no ${from}`)
-      return text.replaceAll(from, to)
-    },
-    readFileSync(join(examples, file), 'utf8'),
-  )
+  const places = [
+    ['10.0.0.1:8000', `127.0.0.1:${one}`],
+    ['10.0.0.2:8000', `127.0.0.1:${two}`],
+  ] as const
+  return exampleWith(file, [...places, ...changes])
 }
 
 const nginx: Balancer = {
@@ -58,23 +54,11 @@ const nginx: Balancer = {
   noticesWithinMs: 0,
   prepare(place) {
     const { folder, port } = place
-    writeFileSync(
-      join(folder, 'svc.conf'),
-      example('two-nginx.conf', place, [
-        ['listen 80;', `listen 127.0.0.1:${port};`],
-        ['/var/log/nginx/svc.log', join(folder, 'access.log')],
-      ]),
-    )
-    const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-      .map((kind) => `${kind}_temp_path ${folder};`)
-      .join(' ')
-    const root = process.getuid?.() === 0 ? 'user root;' : ''
-    writeFileSync(
-      join(folder, 'main.conf'),
-      `${root} daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {}
-       http { access_log off; ${kinds} include ${folder}/svc.conf; }`,
-    )
-    return ['-c', join(folder, 'main.conf'), '-e', join(folder, 'error.log')]
+    const site = example('two-nginx.conf', place, [
+      ['listen 80;', `listen 127.0.0.1:${port};`],
+      ['/var/log/nginx/svc.log', join(folder, 'access.log')],
+    ])
+    return nginxOf(folder, site, 'access_log off;')
   },
 }
 

@@ -7,6 +7,7 @@ import { answerOf } from '../client.ts'
 import { openBrowser, type Browser, type Page } from '../fakes/browser.ts'
 import { makeCertificate } from '../fakes/certificates.ts'
 import { cookieParts } from '../fakes/cookie-jar.ts'
+import { exampleWith, nginxOf } from '../fakes/examples.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { startGithub, type Github } from '../fakes/identity/github.ts'
 import { needs } from '../needs.ts'
@@ -16,7 +17,6 @@ import { freePort, checkNoSecrets, register, startSignIn, tokenIn, type SignInRi
 
 /** The reverse proxies of examples/ with HTTPS; only names, ports and paths in the files are replaced. */
 
-const examples = join(import.meta.dir, '..', '..', 'examples')
 const perMinute = 20
 
 interface Place {
@@ -34,23 +34,13 @@ interface ReverseProxy {
   prepare(place: Place): readonly string[]
 }
 
-function replaced(file: string, changes: readonly (readonly [string, string])[]): string {
-  return changes.reduce(
-    (text, [from, to]) => {
-      if (!text.includes(from)) throw new Error(`${file} has no ${from}`)
-      return text.replaceAll(from, to)
-    },
-    readFileSync(join(examples, file), 'utf8'),
-  )
-}
-
 const nginx: ReverseProxy = {
   name: 'nginx',
   executable: needs('nginx'),
   prepare({ folder, port, upstream }) {
-    writeFileSync(
-      join(folder, 'svc.conf'),
-      replaced('sign-in-nginx.conf', [
+    return nginxOf(
+      folder,
+      exampleWith('sign-in-nginx.conf', [
         ['listen 443 ssl', `listen 127.0.0.1:${port} ssl`],
         ['chat.example.org;', 'localhost;'],
         ['127.0.0.1:8000', `127.0.0.1:${upstream}`],
@@ -60,16 +50,6 @@ const nginx: ReverseProxy = {
         ['/etc/letsencrypt/live/chat.example.org/privkey.pem', join(folder, 'key.pem')],
       ]),
     )
-    const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-      .map((kind) => `${kind}_temp_path ${folder};`)
-      .join(' ')
-    const root = process.getuid?.() === 0 ? 'user root;' : ''
-    writeFileSync(
-      join(folder, 'main.conf'),
-      `${root} daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} ` +
-        `http { ${kinds} include ${folder}/svc.conf; }`,
-    )
-    return ['-c', join(folder, 'main.conf'), '-e', join(folder, 'error.log')]
   },
 }
 
@@ -77,7 +57,7 @@ const caddy: ReverseProxy = {
   name: 'Caddy',
   executable: needs('caddy'),
   prepare({ folder, port, upstream }) {
-    const site = replaced('sign-in-Caddyfile', [
+    const site = exampleWith('sign-in-Caddyfile', [
       ['\n{\n', `\n{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system ${folder}\n`],
       [
         '\nchat.example.org {',
