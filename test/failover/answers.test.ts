@@ -96,17 +96,6 @@ describe('content policy', () => {
 })
 
 describe('one attempt a provider', () => {
-  test('row 9 › a redirect to another server › is not followed', async () => {
-    await using other = await startRig([good()])
-    const elsewhere = other.upstreams[0]?.url ?? ''
-    await using rig = await startRig([
-      (exchange) => exchange.write(reply(307, '', { location: `${elsewhere}/chat/completions` })),
-      good(),
-    ])
-    expect((await rig.ask()).content).toBe(goodText())
-    expect([...rig.hits(), ...other.hits()]).toEqual([1, 1, 0])
-  })
-
   test('row 8 › three informational responses › do no harm', async () => {
     await using rig = await startRig([
       async (exchange) => {
