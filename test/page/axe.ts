@@ -18,11 +18,12 @@ export const settled = `Promise.all(document.getAnimations()
  * @returns violations as `rule: element`
  */
 export async function violationsOf(tab: Tab, scope: 'all' | 'colours' = 'all'): Promise<readonly string[]> {
+  const rules = scope === 'all' ? tags : contrastRules
   if ((await tab.evaluate('window.axe === undefined')) === true) await tab.evaluate(`${axe}; void 0`)
   await tab.evaluate(settled)
   const found = parseJson(
     String(
-      await tab.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(scope === 'all' ? tags : contrastRules)}, resultTypes: ['violations'],
+      await tab.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'],
         preload: { assets: ['media'] }, selectors: false })
         .then(({ violations }) => {
           const summary = (text) => text.split('\\n').slice(1, 2).join('').trim()
