@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { resolveProvider } from '../src/config/file/resolve-provider.ts'
-import type { RequestFilter } from '../src/ledger/use/request-question.ts'
+import type { RequestFilter, RequestPlace } from '../src/ledger/use/request-question.ts'
 import { batchOf, usedRequest } from '../src/ledger/use/testing.ts'
 import type { UseReader } from '../src/ledger/use/use-reader.ts'
 import { makeKey, parseKeyRequest } from '../src/people/keys/manage-keys.ts'
@@ -278,8 +278,13 @@ describe.each(databases)('CVE-2026-25591: wildcards in a search that stop the da
   }, 30_000)
   afterAll(() => database.remove())
 
-  const found = async (filter: RequestFilter) =>
-    (await reader.requests.page({ scope: {}, filter, rowsMax: 10 })).requests.map(({ id }) => id)
+  /** Goes on where the search of a page ended without requests, as it does on a busy machine. */
+  async function found(filter: RequestFilter, before?: RequestPlace): Promise<readonly string[]> {
+    const place = before === undefined ? {} : { before }
+    const { requests, next } = await reader.requests.page({ scope: {}, filter, rowsMax: 10, ...place })
+    if (requests.length === 0 && next !== undefined) return found(filter, next)
+    return requests.map(({ id }) => id)
+  }
 
   test.each(['%%%', '%'.repeat(200), '_'.repeat(95), '%a'.repeat(90), '%_'.repeat(100), '\\%', '*', '?a'])(
     '%s › is text that no name has, and is searched at once',
