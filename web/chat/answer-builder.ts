@@ -38,12 +38,17 @@ export function answerBuilder(started: AssistantMessage, now?: () => number): An
   let { tools } = base
   /** Start and duration of the reasoning. */
   let thinkingSince: number | undefined, thoughtMs: number | undefined
+  let began: number | undefined
+  /** The text so far turned out to be reasoning. */
+  let isMoved = false
 
   function answer(isEnd: boolean): AssistantMessage {
     return {
       ...started,
       status: 'streaming',
-      text: longer(joinContinuation(base.text, more, isEnd), started.text),
+      text: isMoved
+        ? joinContinuation(base.text, more, isEnd)
+        : longer(joinContinuation(base.text, more, isEnd), started.text),
       reasoning: longer(base.reasoning + reasoning, started.reasoning),
       ...(tools === undefined ? {} : { tools }),
       ...(thoughtMs === undefined ? {} : { reasoningMs: (base.reasoningMs ?? 0) + thoughtMs }),
@@ -56,6 +61,14 @@ export function answerBuilder(started: AssistantMessage, now?: () => number): An
 
   return {
     add(piece) {
+      began ??= now?.()
+      if (piece.wasReasoning === true) {
+        reasoning += more
+        more = ''
+        isMoved = true
+        thinkingSince = began
+        thoughtMs = undefined
+      }
       more += piece.text
       reasoning += piece.reasoning
       finish = piece.finishReason ?? finish

@@ -2,7 +2,7 @@ import { readEvents } from '../api/event-stream.ts'
 import type { AnswerError } from '../history/conversation.ts'
 import { readChoice, type AnswerPiece } from './read-choice.ts'
 import type { ToolReader } from './read-tools.ts'
-import { thinkingSplitter } from './split-thinking.ts'
+import { thinkingSplitter, type SplitText } from './split-thinking.ts'
 
 /** How an answer ended. */
 export type AnswerEnd =
@@ -70,9 +70,6 @@ function toolsAdder(): (piece: AnswerPiece) => Promise<AnswerPiece> {
   }
 }
 
-function withSplitText(
-  piece: AnswerPiece,
-  { text, reasoning }: { readonly text: string; readonly reasoning: string },
-): AnswerPiece {
-  return { ...piece, text, reasoning: piece.reasoning + reasoning }
+function withSplitText(piece: AnswerPiece, { text, reasoning, ...more }: SplitText): AnswerPiece {
+  return { ...piece, ...more, text, reasoning: piece.reasoning + reasoning }
 }

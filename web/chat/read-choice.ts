@@ -6,6 +6,8 @@ import { say } from '../texts/say.ts'
 export interface AnswerPiece {
   readonly text: string
   readonly reasoning: string
+  /** The text before this piece was reasoning, too. */
+  readonly wasReasoning?: true
   readonly finishReason?: string
   readonly promptTokens?: number
   readonly completionTokens?: number

@@ -4,8 +4,17 @@ import { thinkingSplitter, type SplitText } from './split-thinking.ts'
 
 function split(...pieces: readonly string[]): SplitText {
   const splitter = thinkingSplitter()
-  const all = [...pieces.map((piece) => splitter.push(piece)), splitter.end()]
-  return { text: all.map(({ text }) => text).join(''), reasoning: all.map(({ reasoning }) => reasoning).join('') }
+  let text = ''
+  let reasoning = ''
+  for (const piece of [...pieces.map((each) => splitter.push(each)), splitter.end()]) {
+    if (piece.wasReasoning === true) {
+      reasoning += text
+      text = ''
+    }
+    text += piece.text
+    reasoning += piece.reasoning
+  }
+  return { text, reasoning }
 }
 
 describe('thinkingSplitter', () => {
@@ -19,6 +28,12 @@ describe('thinkingSplitter', () => {
     ['text that only looks like a tag', '<thin', { text: '<thin', reasoning: '' }],
     ['other markup', '<table>', { text: '<table>', reasoning: '' }],
     ['a second reasoning block', '<think>a</think>b<think>c</think>', { text: 'b<think>c</think>', reasoning: 'a' }],
+    ['reasoning whose beginning is in the prompt', 'hm\n</think>\n\nhello', { text: 'hello', reasoning: 'hm\n' }],
+    ['such reasoning on one line', 'hm</think>hello', { text: 'hello', reasoning: 'hm' }],
+    ['a second closing tag', 'a</think>b</think>c', { text: 'b</think>c', reasoning: 'a' }],
+    ['a closing tag in code', 'use `</think>` here', { text: 'use `</think>` here', reasoning: '' }],
+    ['a closing tag in a block of code', '```\n</think>\n```', { text: '```\n</think>\n```', reasoning: '' }],
+    ['a closing tag behind code', '`a`\n```\nb\n```\n</think>c', { text: 'c', reasoning: '`a`\n```\nb\n```\n' }],
     ['nothing', '', { text: '', reasoning: '' }],
   ])('splits %s', (_, whole, expected) => {
     expect(split(whole)).toEqual(expected)
@@ -35,7 +50,7 @@ describe('thinkingSplitter', () => {
   })
 
   test('gives the same result for any chunks', () => {
-    const word = fc.constantFrom('<think>', '</think>', ' ', '\n', 'a', '<', '/')
+    const word = fc.constantFrom('<think>', '</think>', ' ', '\n', 'a', '<', '/', '`', '```')
     fc.assert(
       fc.property(fc.array(word, { maxLength: 10 }), fc.array(fc.nat(4), { maxLength: 30 }), (words, cuts) => {
         const whole = words.join('')

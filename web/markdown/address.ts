@@ -3,7 +3,7 @@ import type { AddressToken, FoundToken, TextToken } from './inline-token.ts'
 // Addresses written in the text without markup (GFM, section 6.9).
 const domain = /[a-z0-9_-]+(?:\.[a-z0-9_-]+)+/iy
 /** Punctuation of languages that put no space after a sentence. */
-const punctuation = '、。〈-】！（），：；？'
+const punctuation = '、。〈-】！（），：；？“”‘’„‚«»…～〜—'
 
 /**
  * Parses an address that starts with `https://`, `http://` or `www.`. Within brackets, which may be the text of a link,

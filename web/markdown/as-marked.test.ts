@@ -60,6 +60,7 @@ const differences: Readonly<Record<string, (text: string) => boolean>> = {
   'runs of several lengths do not always find the nearest one, and close with their last marks': (text) =>
     new Set(text.match(/\*+|_+/g)?.map((run) => run.length)).size > 1,
   'tildes hide the characters beside a run': (text) => /[*_]~|~[*_]/.test(text),
+  'a single tilde within words is text': (text) => /(?<![\s~])~(?![\s~])/.test(text),
   'marks in a comment are marks': (text) => /<!--[^]*[*_~`]/.test(text),
   'a back-tick in brackets prevents a link, and a hard break in brackets is ignored': (text) =>
     /\[[^]*(?:`|(?: {2}|\\)\n)/.test(text),

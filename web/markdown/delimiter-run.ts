@@ -2,7 +2,8 @@ import type { DelimiterRun } from './inline-token.ts'
 import type { Style } from './inline.ts'
 
 // Emphasis follows CommonMark 0.31, section 6.2 and the appendix "An algorithm for parsing nested emphasis and
-// links". Strikethrough follows GFM, section 6.5.
+// links". Strikethrough follows GFM, section 6.5. Chinese, Japanese and Korean have no spaces around words: their
+// letters and punctuation count as what may stand outside of a mark, as in the rules of markdown-cjk-friendly.
 
 /**
  * Parses a delimiter run. The characters around it decide whether it may open or close. Adjacent tildes are ignored, as
@@ -13,23 +14,28 @@ export function readRun(text: string, offset: number, marks: string): DelimiterR
     length = marks.length
   const before = kindBefore(text, offset),
     after = kindAfter(text, offset + length)
-  const isLeft = after !== 'space' && (after === 'word' || before !== 'word')
-  const isRight = before !== 'space' && (before === 'word' || after !== 'word')
+  const isLeft = after !== 'space' && (after !== 'punctuation' || before !== 'word')
+  const isRight = before !== 'space' && (before !== 'punctuation' || after !== 'word')
+  // A single tilde within words is of a range: `5~7, 10~20`.
+  if (marks === '~' && isLeft && isRight) return { ...noMark, character, length, rest: length, closes: [], opens: [] }
   const isWithinWord = isLeft && isRight && character === '_'
   const isMark = character !== '~' || length <= 2
   return {
     kind: 'run',
     character,
     length,
-    canOpen: isMark && isLeft && (!isWithinWord || before === 'punctuation'),
-    canClose: isMark && isRight && (!isWithinWord || after === 'punctuation'),
+    canOpen: isMark && isLeft && (!isWithinWord || isPunctuation(text, offset - 1)),
+    canClose: isMark && isRight && (!isWithinWord || isPunctuation(text, offset + length)),
     rest: length,
     closes: [],
     opens: [],
   }
 }
 
-type Neighbour = 'space' | 'punctuation' | 'word'
+const noMark = { kind: 'run', canOpen: false, canClose: false } as const
+
+/** `punctuation` is not of Chinese, Japanese or Korean. */
+type Neighbour = 'space' | 'punctuation' | 'word' | 'cjk'
 
 function kindBefore(text: string, offset: number): Neighbour {
   let end = offset
@@ -46,7 +52,16 @@ function kindAfter(text: string, offset: number): Neighbour {
 
 function kindOf(character: string): Neighbour {
   if (/^\s?$/.test(character)) return 'space'
+  if (cjk.test(character)) return 'cjk'
   return /[\p{P}\p{S}]/u.test(character) ? 'punctuation' : 'word'
+}
+
+/** Letters and punctuation of Chinese, Japanese and Korean, and full-width forms. */
+const cjk = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Bopomofo}\u3000-\u303f\uff00-\uffef]/u
+
+/** Whether the character at this offset is punctuation of any language. Tildes are ignored. */
+function isPunctuation(text: string, offset: number): boolean {
+  return /[\p{P}\p{S}]/u.test(text.charAt(offset))
 }
 
 interface Opener {

@@ -47,6 +47,14 @@ describe('emphasis', () => {
     ['4: but before punctuation', '_(one)_.', '{e (one)}.'],
     ['5: `**` opens strong', '**one two**', '{s one two}'],
     ['5: not before a space', '** one**', '** one**'],
+    ['with Japanese punctuation', '**マークダウン（Markdown）**は', '{s マークダウン（Markdown）}は'],
+    [
+      'with Chinese punctuation',
+      '这是**“重置”模式**。**注意：**请*“先”*备份',
+      '这是{s “重置”模式}。{s 注意：}请{e “先”}备份',
+    ],
+    ['with a Korean particle', '**스크립트(script)**라고', '{s 스크립트(script)}라고'],
+    ['not within Chinese words by `_`', '这_是_的', '这_是_的'],
     ['5: within words', 'un**frigging**believable', 'un{s frigging}believable'],
     ['6: `__` opens strong', '__one two__', '{s one two}'],
     ['6: not within words', 'a__b__c __init__.py', 'a__b__c {s init}.py'],
@@ -98,6 +106,8 @@ describe('emphasis', () => {
 describe('strikethrough', () => {
   test.each([
     ['one or two tildes', '~one~ ~~two~~ un~~frigging~~believable', '{d one} {d two} un{d frigging}believable'],
+    ['not one tilde of a range', '5~7, 100~200 (1~3) 喵呜~这就来呦~ ~a~', '5~7, 100~200 (1~3) 喵呜~这就来呦~ {d a}'],
+    ['beside Chinese', '这是~~“删除”~~的词', '这是{d “删除”}的词'],
     ['three are text', '~~~one~~~ a ~~~two~~~', '~~~one~~~ a ~~~two~~~'],
     ['as many close as open', '~~one~ two~ three~~', '{d one~ two~ three}'],
     ['not around spaces', '~~ one ~~ 5 ~ 6 ~ 7', '~~ one ~~ 5 ~ 6 ~ 7'],
@@ -262,6 +272,14 @@ describe('addresses', () => {
       'up to the punctuation of Chinese and Japanese',
       '见https://a.example/路。然后（https://b.example）',
       '见{→https://a.example/%E8%B7%AF https://a.example/路}。然后（{→https://b.example/ https://b.example}）',
+    ],
+    [
+      'up to quotation marks, an ellipsis and a wave',
+      '“https://a.example/b” https://a.example/b… https://a.example/b～',
+      ['”', '…', '～']
+        .map((mark) => `{→https://a.example/b https://a.example/b}${mark}`)
+        .join(' ')
+        .replace(/^/, '“'),
     ],
     [
       'hosts of this machine and with ports',
