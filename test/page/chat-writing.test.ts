@@ -41,6 +41,37 @@ const pictureFile = `new File([${pictureBytes}], 'dot.png', { type: 'image/png' 
 const transfer = `(() => { const data = new DataTransfer(); data.items.add(${pictureFile}); return data })()`
 
 describeInChromium('a message', () => {
+  test('begins a new line by Enter on a phone, unless the person has chosen otherwise', async () => {
+    tab = chromium.person({ viewport: { width: 390, height: 844 }, hasTouch: true }).tab()
+    await open()
+    await tab.fill('#message', 'first')
+    await tab.press('End')
+    await tab.press('Enter')
+    await tab.type('second')
+    expect(await tab.evaluate(written)).toBe('first\nsecond')
+    expect(await tab.evaluate(`document.querySelector('#message').enterKeyHint`)).toBe('enter')
+    await tab.evaluate(`localStorage.setItem('svc-enter-sends', 'on')`)
+    await open()
+    await tab.fill('#message', 'at once')
+    await tab.press('Enter')
+    expect((await talk.next()).messages).toEqual(['user: at once'])
+  }, 20_000)
+
+  test('of a megabyte is there at once', async () => {
+    await open()
+    const ms = await tab.evaluate(`(() => {
+      const field = document.querySelector('#message')
+      const text = 'lorem ipsum dolor sit amet\\n'.repeat(40_000)
+      const began = performance.now()
+      Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(field, text)
+      field.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertFromPaste' }))
+      field.offsetHeight
+      return performance.now() - began
+    })()`)
+    // It took 28 s.
+    expect(Number(ms)).toBeLessThan(8_000)
+  }, 40_000)
+
   test('is not sent by an Enter that belongs to an input method', async () => {
     await open()
     await tab.fill('#message', 'にほ')

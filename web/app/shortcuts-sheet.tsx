@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { enterSends, setEnterSends } from '../chat/send-key.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { Dialog } from '../ui/dialog.tsx'
@@ -7,12 +8,17 @@ import { setSingleKeys, shortcuts, singleKeys } from './shortcuts.ts'
 
 /** Keys handled by single elements, and therefore not registered. */
 const local = [
-  { keys: 'Enter', label: say.app.sendMessage },
-  { keys: 'Shift+Enter', label: say.app.newLine },
   { keys: '/', label: say.app.presetByKey },
   { keys: 'ArrowUp', label: say.app.editByKey },
   { keys: 'Escape', label: say.app.stopAnswer },
 ] as const
+
+function sendKeys(doesEnterSend: boolean) {
+  return [
+    { keys: doesEnterSend ? 'Enter' : 'Ctrl+Enter', label: say.app.sendMessage },
+    { keys: doesEnterSend ? 'Shift+Enter' : 'Enter', label: say.app.newLine },
+  ]
+}
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
 
@@ -26,6 +32,7 @@ export function ShortcutsSheet({
 }): ReactNode {
   const registered = useStore(shortcuts)
   const hasSingleKeys = useStore(singleKeys)
+  const doesEnterSend = useStore(enterSends)
   return (
     <Dialog title={say.common.keyboardShortcuts} isOpen={isOpen} onClose={onClose}>
       <table className="w-full text-sm">
@@ -36,7 +43,7 @@ export function ShortcutsSheet({
           </tr>
         </thead>
         <tbody>
-          {[...local, ...registered].map(({ keys, label }) => (
+          {[...sendKeys(doesEnterSend), ...local, ...registered].map(({ keys, label }) => (
             <tr key={`${keys} ${label}`} className="border-b border-line last:border-0">
               <td className="py-2 pr-4">{label}</td>
               <td className="py-2 text-right whitespace-nowrap">
@@ -55,7 +62,8 @@ export function ShortcutsSheet({
           ))}
         </tbody>
       </table>
-      <div className="mt-3">
+      <div className="mt-3 flex flex-col items-start">
+        <Switch label={say.app.enterSends} isOn={doesEnterSend} onChange={setEnterSends} />
         <Switch label={say.app.singleKeys} isOn={hasSingleKeys} onChange={setSingleKeys} />
       </div>
     </Dialog>

@@ -1,5 +1,6 @@
 import { useEffect, useEffectEvent } from 'react'
 import { createStore } from '../store.ts'
+import { isComposing } from '../ui/is-composing.ts'
 import { isOverlayOpen } from '../ui/is-overlay-open.ts'
 
 /** A keyboard shortcut. */
@@ -49,7 +50,7 @@ export function useShortcut(keys: string, label: string, run: () => void): void 
  * is open.
  */
 export function handleKey(event: KeyboardEvent): boolean {
-  if (event.isComposing || event.defaultPrevented || isOverlayOpen()) return false
+  if (isComposing(event) || event.defaultPrevented || isOverlayOpen()) return false
   const found = shortcuts.get().findLast(({ keys }) => matches(keys, event))
   if (found === undefined || (isSingle(found.keys) && (!singleKeys.get() || isTyping(event)))) return false
   event.preventDefault()

@@ -4,6 +4,7 @@ import type { ChatSettings, Draft } from '../history/conversation.ts'
 import { ImageStrip } from '../images/lazy-image-strip.tsx'
 import { say } from '../texts/say.ts'
 import { Button, IconButton } from '../ui/button.tsx'
+import { isComposing } from '../ui/is-composing.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { canDictate } from '../voice/reading.ts'
 import { GrowingText } from './growing-text.tsx'
@@ -61,7 +62,7 @@ export function Composer({
     if (isSendKey(event.nativeEvent)) {
       event.preventDefault()
       send()
-    } else if (event.key === 'ArrowUp' && draft.text === '' && !event.nativeEvent.isComposing) {
+    } else if (event.key === 'ArrowUp' && draft.text === '' && !isComposing(event.nativeEvent)) {
       event.preventDefault()
       onEditLast()
     }

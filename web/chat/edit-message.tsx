@@ -4,6 +4,7 @@ import type { Draft, UserMessage } from '../history/conversation.ts'
 import { ImageStrip } from '../images/lazy-image-strip.tsx'
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
+import { isComposing } from '../ui/is-composing.ts'
 import { GrowingText } from './growing-text.tsx'
 import { isSendKey } from './send-key.ts'
 
@@ -51,7 +52,7 @@ export function EditMessage({ message, onSend, onCancel }: EditMessageProps): Re
         onChange={setText}
         hasFocus
         onKeyDown={(event) => {
-          if (event.key === 'Escape' && !event.nativeEvent.isComposing) {
+          if (event.key === 'Escape' && !isComposing(event.nativeEvent)) {
             event.preventDefault()
             onCancel()
           }

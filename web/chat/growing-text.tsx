@@ -1,5 +1,7 @@
 import { useLayoutEffect, useRef, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
+import { useStore } from '../store.ts'
 import { isOverlayOpen } from '../ui/is-overlay-open.ts'
+import { enterSends } from './send-key.ts'
 
 export interface GrowingTextProps {
   readonly id: string
@@ -12,6 +14,15 @@ export interface GrowingTextProps {
   readonly hasFocus?: boolean
   readonly className?: string
   readonly ref?: RefObject<HTMLTextAreaElement | null>
+}
+
+const longText = 20_000
+
+/** The direction by the first letter. `dir="auto"` decides by each paragraph: half a minute for a megabyte. */
+function directionOf(text: string): 'ltr' | 'rtl' | undefined {
+  const [first] = /\p{L}/u.exec(text.slice(0, longText)) ?? []
+  if (first === undefined) return undefined
+  return /[\p{scx=Hebrew}\p{scx=Arabic}\p{scx=Syriac}\p{scx=Thaana}\p{scx=Nko}]/u.test(first) ? 'rtl' : 'ltr'
 }
 
 /** A text field that grows with its content, up to 40 % of the window. */
@@ -31,6 +42,11 @@ export function GrowingText({
   useLayoutEffect(() => {
     const { current } = field
     if (current === null) return
+    // Laying a long text out to measure it takes seconds, and it is higher than the field anyway.
+    if (value.length > longText) {
+      current.style.height = '40dvh'
+      return
+    }
     current.style.height = 'auto'
     current.style.height = `${current.scrollHeight + current.offsetHeight - current.clientHeight}px`
   }, [field, value])
@@ -45,10 +61,10 @@ export function GrowingText({
       ref={field}
       id={id}
       rows={1}
-      dir="auto"
+      dir={directionOf(value)}
       value={value}
       placeholder={placeholder}
-      enterKeyHint="send"
+      enterKeyHint={useStore(enterSends) ? 'send' : 'enter'}
       onChange={(event) => onChange(event.target.value)}
       onKeyDown={onKeyDown}
       onPaste={onPaste}

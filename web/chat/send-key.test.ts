@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { isSendKey } from './send-key.ts'
+import { isSendKey, setEnterSends } from './send-key.ts'
 
-const enter = { key: 'Enter', keyCode: 13, shiftKey: false, isComposing: false }
+const enter = { key: 'Enter', keyCode: 13, shiftKey: false, ctrlKey: false, metaKey: false, isComposing: false }
 
 describe('isSendKey', () => {
   test.each([
@@ -12,5 +12,17 @@ describe('isSendKey', () => {
     ['another key', { ...enter, key: 'a' }, false],
   ])('%s', (_, key, expected) => {
     expect(isSendKey(key)).toBe(expected)
+  })
+
+  test('where Enter begins a new line, with Ctrl or ⌘', () => {
+    setEnterSends(false)
+    expect([enter, { ...enter, ctrlKey: true }, { ...enter, metaKey: true }].map(isSendKey)).toEqual([
+      false,
+      true,
+      true,
+    ])
+    expect(isSendKey({ ...enter, ctrlKey: true, isComposing: true })).toBe(false)
+    setEnterSends(true)
+    expect(isSendKey(enter)).toBe(true)
   })
 })

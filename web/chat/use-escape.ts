@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent } from 'react'
+import { isComposing } from '../ui/is-composing.ts'
 import { isOverlayOpen } from '../ui/is-overlay-open.ts'
 
 /** Runs a function on Escape while `isOn`, unless a dialog or a menu is open. */
@@ -7,7 +8,7 @@ export function useEscape(isOn: boolean, run: () => void): void {
   useEffect(() => {
     if (!isOn) return undefined
     const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || isOverlayOpen()) return
+      if (event.key !== 'Escape' || event.defaultPrevented || isComposing(event) || isOverlayOpen()) return
       event.preventDefault()
       onEscape()
     }

@@ -25,6 +25,8 @@ export function useMessageField(history: HistoryStore, id: string, isReady: bool
   function take(): Draft {
     const draft = drafts.current()
     drafts.clear()
+    // What was refused concerned this message.
+    attachments.dismiss()
     return draft
   }
   return { drafts, attachments, isDropOver, field, take }

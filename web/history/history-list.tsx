@@ -4,6 +4,7 @@ import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
+import { isComposing } from '../ui/is-composing.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
@@ -289,7 +290,7 @@ function SearchField({ field, query, onChange, onFocus }: SearchFieldProps): Rea
       onChange={({ target }) => onChange(target.value)}
       onFocus={onFocus}
       onKeyDown={(event) => {
-        if (event.nativeEvent.isComposing) return
+        if (isComposing(event.nativeEvent)) return
         if (event.key === 'Escape' && query !== '') {
           // The first Escape clears the field.
           event.stopPropagation()

@@ -1,6 +1,7 @@
 import { memo, useLayoutEffect, useRef, useState, type CSSProperties, type ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
 import { say } from '../texts/say.ts'
+import { isComposing } from '../ui/is-composing.ts'
 import { Menu } from '../ui/menu.tsx'
 import type { ConversationHead, SearchHit } from './conversation.ts'
 import type { TextRange } from './find-words.ts'
@@ -149,7 +150,7 @@ function TitleField({
       onChange={(event) => setText(event.target.value)}
       onBlur={({ relatedTarget }) => end(text, relatedTarget !== null)}
       onKeyDown={(event) => {
-        if (event.nativeEvent.isComposing) return
+        if (isComposing(event.nativeEvent)) return
         if (event.key === 'Enter') end(text)
         if (event.key === 'Escape') end(undefined)
         if (event.key === 'Enter' || event.key === 'Escape') event.preventDefault()

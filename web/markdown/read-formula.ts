@@ -8,7 +8,8 @@ const stop = /\\[^]|\$+|`/g
 /**
  * Parses a formula after its opening `$` or `$$`. As in Pandoc, the content of `$…$` neither begins nor ends with white
  * space, no digit follows it, and it has no back-tick; so `$5 and $10` is text. In addition, no letter or digit
- * precedes it. Linear time: the search ends at the next dollar sign that could open a formula.
+ * precedes it, and it is neither a range of amounts nor the first of two variables: `$5 to 10$`, `$PATH:$HOME`. Linear
+ * time: the search ends at the next dollar sign that could open a formula.
  */
 export function readDollars(text: string, start: number, length: number): FoundToken | undefined {
   if (length > 2 || (length === 1 && !canOpen(text, start - 1))) return undefined
@@ -17,7 +18,9 @@ export function readDollars(text: string, start: number, length: number): FoundT
     const [mark] = match
     if (mark[0] === '\\') continue
     if (mark.length === length && mark !== '`')
-      return length === 2 || canClose(text, match.index) ? formulaAt(text, start, match.index, length) : undefined
+      return length === 2 || (canClose(text, match.index) && isMathematics(text, start, match.index))
+        ? formulaAt(text, start, match.index, length)
+        : undefined
     if (length === 1 || mark.length > 2) return undefined
   }
   return undefined
@@ -46,6 +49,17 @@ function canOpen(text: string, at: number): boolean {
 function canClose(text: string, at: number): boolean {
   return !/\s/.test(text.charAt(at - 1)) && !/\d/.test(text.charAt(at + 1))
 }
+
+/** Amounts of money, and variables of a shell, stand between dollar signs by chance. */
+function isMathematics(text: string, start: number, end: number): boolean {
+  if (end - start > amountsMax) return true
+  const source = text.slice(start, end)
+  if (/^\d[\d.,]*\s[^\\^_{}=+*/<>|]*[\d.,]$/.test(source)) return false
+  return !(/^(?:\{\w+\}|[A-Za-z_]\w+)[^\w\s]*$/.test(source) && /[\w{]/.test(text.charAt(end + 1)))
+}
+
+/** Longer texts between dollar signs are neither amounts nor names. */
+const amountsMax = 100
 
 function formulaAt(text: string, start: number, end: number, length: number): FoundToken | undefined {
   const source = text.slice(start, end)

@@ -319,6 +319,7 @@ describe('formulas', () => {
     ['with escaped dollars', '$5\\$ + x$ \\(\\$\\)', '{formula 5\\$ + x} {formula \\$}'],
     ['with line breaks in brackets', '\\[a \\\\[2pt] b\\]', '{display formula a \\\\[2pt] b}'],
     ['with dollars within two', '$$\\text{$a$}$$', '{display formula \\text{$a$}}'],
+    ['of numbers', '$5 + 10$ $3 = 3$ $10$', '{formula 5 + 10} {formula 3 = 3} {formula 10}'],
     ['in emphasis and links', '*$a$* [$b$](https://c.example)', '{e {formula a}} {→https://c.example/ {formula b}}'],
   ])('are %s', (_name, text, expected) => {
     expect(read(text)).toBe(expected)
@@ -328,6 +329,8 @@ describe('formulas', () => {
     ['amounts', '$5 and $10, or $5-$10, $20,000 to $30,000.', '$5 and $10, or $5-$10, $20,000 to $30,000.'],
     ['currencies', 'US$ 5, CA$5 and 5$ or 6$.', 'US$ 5, CA$5 and 5$ or 6$.'],
     ['variables', 'the $HOME and `$PATH` of `$USER`', 'the $HOME and {code $PATH} of {code $USER}'],
+    ['ranges of amounts', '$5 … 10$, $1,000 to 2,000$, $5 bis 10$', '$5 … 10$, $1,000 to 2,000$, $5 bis 10$'],
+    ['two variables', '$PATH:$HOME/bin $PATH$HOME ${A}:${B}', '$PATH:$HOME/bin $PATH$HOME ${A}:${B}'],
     ['dollars with spaces inside', '$ a$ $b $', '$ a$ $b $'],
     ['escaped dollars', '\\$a\\$ $b\\$', '$a$ $b$'],
     ['marks without an end', '$a $$b \\(c \\[d', '$a $$b (c [d'],

@@ -3,6 +3,7 @@ import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { Icon } from '../ui/icon.tsx'
+import { isComposing } from '../ui/is-composing.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { useModal } from '../ui/use-modal.ts'
 import { isOffered } from './offers.ts'
@@ -101,7 +102,7 @@ function PickerDialog({ opener, onClose, children }: PickerDialogProps): ReactNo
         'sm:h-[min(36rem,80dvh)] sm:w-[calc(100vw-2rem)] sm:max-w-2xl sm:rounded-xl sm:border'
       }
       onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.nativeEvent.isComposing) return
+        if (event.key !== 'Escape' || isComposing(event.nativeEvent)) return
         event.preventDefault()
         onClose()
       }}

@@ -5,6 +5,7 @@ import { say } from '../texts/say.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
+import { isComposing } from '../ui/is-composing.ts'
 import { favouriteModels } from './favourites.ts'
 import { PickerFilters } from './picker-filters.tsx'
 import { PickerOption } from './picker-option.tsx'
@@ -37,7 +38,7 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
   }, [activeId])
 
   function onKeyDown(event: KeyboardEvent<HTMLInputElement>): void {
-    if (event.nativeEvent.isComposing || event.keyCode === 229 || active === undefined) return
+    if (isComposing(event.nativeEvent) || active === undefined) return
     if (event.key === 'Enter') onChoose(active.row.name)
     else if (!picker.handleKey(event)) return
     event.preventDefault()

@@ -2,6 +2,7 @@ import { useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'rea
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { isComposing } from '../ui/is-composing.ts'
 import { describedBy, Field, inputStyle } from './field.tsx'
 import { parameterTexts } from './parameter-texts.ts'
 import type { ListParameter } from './parameters.ts'
@@ -36,7 +37,7 @@ export function StopField({ parameter: { name }, value = [], onChange }: StopFie
   }
 
   function onKeyDown(event: KeyboardEvent): void {
-    if (event.key !== 'Enter' || event.nativeEvent.isComposing || event.keyCode === 229) return
+    if (event.key !== 'Enter' || isComposing(event.nativeEvent)) return
     event.preventDefault()
     add()
   }

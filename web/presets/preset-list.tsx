@@ -15,6 +15,7 @@ import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
+import { isComposing } from '../ui/is-composing.ts'
 import { filled, matching, settingsOf, summaryOf, variablesOf, type Preset } from './preset.ts'
 import { presetsOf } from './presets-store.ts'
 import { VariablesForm } from './variables-form.tsx'
@@ -59,7 +60,7 @@ export function PresetList({ drafts, field, onSettings }: PresetListProps): Reac
   }
 
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
-    if (!isShown || event.isComposing || event.keyCode === 229 || event.ctrlKey || event.metaKey || event.altKey) return
+    if (!isShown || isComposing(event) || event.ctrlKey || event.metaKey || event.altKey) return
     const { length } = found
     const preset = found[at]
     if (event.key === 'ArrowDown') setActive({ text, at: (at + 1) % length })

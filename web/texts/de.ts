@@ -114,6 +114,7 @@ export const de: Texts = {
     sidebar: 'Seitenleiste',
     signInAgain: 'Wieder anmelden',
     signingIn: 'Anmeldung läuft …',
+    enterSends: 'Enter sendet die Nachricht',
     singleKeys: 'Tasten ohne Strg, etwa ?',
     skip: 'Zum Inhalt springen',
     stopAnswer: 'Antwort anhalten',

@@ -115,6 +115,7 @@ export const en = {
     sidebar: 'Sidebar',
     signInAgain: 'Sign in again',
     signingIn: 'Signing in…',
+    enterSends: 'Enter sends the message',
     singleKeys: 'Keys without Ctrl, such as ?',
     skip: 'Skip to the content',
     stopAnswer: 'Stop the answer',
