@@ -14,8 +14,8 @@ export function readRun(text: string, offset: number, marks: string): DelimiterR
     length = marks.length
   const before = kindBefore(text, offset),
     after = kindAfter(text, offset + length)
-  const isLeft = after !== 'space' && (after !== 'punctuation' || before !== 'word')
-  const isRight = before !== 'space' && (before !== 'punctuation' || after !== 'word')
+  const isLeft = isFlanking(before, after)
+  const isRight = isFlanking(after, before)
   // A single tilde within words is of a range: `5~7, 10~20`.
   if (marks === '~' && isLeft && isRight) return { ...noMark, character, length, rest: length, closes: [], opens: [] }
   const isWithinWord = isLeft && isRight && character === '_'
@@ -30,6 +30,11 @@ export function readRun(text: string, offset: number, marks: string): DelimiterR
     closes: [],
     opens: [],
   }
+}
+
+/** Whether a run belongs to what is within: to the character at one side of it, seen from the other. */
+function isFlanking(outside: Neighbour, within: Neighbour): boolean {
+  return within !== 'space' && (within !== 'punctuation' || outside !== 'word')
 }
 
 const noMark = { kind: 'run', canOpen: false, canClose: false } as const

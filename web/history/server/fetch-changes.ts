@@ -9,7 +9,7 @@ export class ChangeFetcher {
   readonly #client: HistoryClient
   /** Days without a change after which the service deletes conversations; `undefined`: never, or not known yet. */
   days: number | undefined
-  /** Whether the changes were never fetched. Then those that could not be read are read again: a key may be right now. */
+  /** The changes were never fetched. Then those that could not be read are read again: a key may be right now. */
   isFirst = true
 
   constructor(copy: SyncedCopy, client: HistoryClient) {

@@ -50,7 +50,7 @@ async function send(copy: SyncedCopy, client: HistoryClient, record: SyncRecord)
   return true
 }
 
-/** Returns the record of a conversation that was sent. @param now its record after that: it may have changed meanwhile */
+/** Returns the record of a conversation that was sent. @param now its record after that, which may have changed since */
 function recordAfter(
   { id, version, unsent }: SyncRecord,
   now: SyncRecord | undefined,
