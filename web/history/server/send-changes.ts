@@ -50,7 +50,7 @@ async function send(copy: SyncedCopy, client: HistoryClient, record: SyncRecord)
   return true
 }
 
-/** Returns the record of a conversation that was sent. @param now its record after that, which may have changed since */
+/** Returns the record of a conversation that was sent. @param now its record since, which may have changed meanwhile */
 function recordAfter(
   { id, version, unsent }: SyncRecord,
   now: SyncRecord | undefined,
