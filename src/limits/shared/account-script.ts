@@ -114,7 +114,8 @@ function money.open(one)
       total, held, beyond = amount_of(total), amount_of(held), amount_of(beyond)
       unstated = unstated - held
       if name == process then
-        if one.acked >= 0 then counted = total end
+        -- Of a message whose answer was lost, too.
+        counted = total
       elseif alive[name] then
         held_by_others = held_by_others + held
       else

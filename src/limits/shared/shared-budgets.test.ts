@@ -224,6 +224,36 @@ describe.skipIf(needs('redis-server') === undefined)('budgets in Redis', () => {
     await own.close()
   })
 
+  test('count each cost once when the first answers of all are lost, and the budget stays open meanwhile', async () => {
+    await redis.clear()
+    const scripts = redisScriptRunner({ url: redis.url, timeoutMs: 500 })
+    let lost = 0
+    const lossy: ScriptServer = {
+      async run(script, keys, words) {
+        const answer = await scripts.run(script, keys, words)
+        // Beats have one key, and their answers arrive.
+        if (keys.length < 2 || (lost += 1) > 4) return answer
+        throw new Error('the answer is lost')
+      },
+      close: () => scripts.close(),
+    }
+    const own = new Peer({ server: lossy, beatMs: 60_000 })
+    const clock = () => performance.now()
+    const authority = sharedBudgets(new SharedAccounts({ peer: own, clock, source: nothing }), clock)
+    const open = budgetOf(startedAt, { key: 'open', most: 1_000, isOpenWhenAway: true })
+    await own.beat()
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const answer = await authority.admit([open], 10)
+      if (answer.kind === 'refused') throw new Error('refused')
+      authority.settle(answer.hold, 10)
+      await own.beat()
+    }
+    for (let tries = 0; tries < 8; tries++) await own.beat()
+    expect(lost).toBeGreaterThan(4)
+    expect(await processAt(nothing).authority.uses([open])).toEqual([{ used: 30, held: 0 }])
+    await own.close()
+  })
+
   describe('of the version before', () => {
     const key = hashedKey(`budget ${month.key}`)
     const earlier = crypto.randomUUID()
