@@ -244,6 +244,42 @@ describe('a key typed on the page', () => {
     expect(await Bun.file(join(service.home, 'keys.env')).exists()).toBe(false)
   })
 
+  test('for another address is never sent to the present one', async () => {
+    valid.key = 'typed-1'
+    const sent: (string | undefined)[] = []
+    const present = faultUpstream(async (exchange) => {
+      sent.push(exchange.hit.headers.get('authorization'))
+      return await answersWell(exchange)
+    })
+    await using service = await startService(
+      { providers: [provider('spare', spare.url), { id: 'lab', base_url: present.url, api_key: '$SVC_KEY_LAB' }] },
+      { files: { 'keys.env': { text: 'SVC_KEY_LAB=before\n', mode: 0o600 } } },
+    )
+    const edit = { baseUrl: locked.url, models: ['m'], key: 'typed-1' }
+    expect((await change(service, { id: 'lab', change: 'edit', edit })).status).toBe(200)
+    expect((await chat(service.url, question({ model: 'lab/m' }))).status).toBe(200)
+    expect(await readFile(join(service.home, 'keys.env'), 'utf8')).toBe('SVC_KEY_LAB=before\nSVC_KEY_LAB_2=typed-1\n')
+    expect(sent.filter((each) => each !== 'Bearer before')).toEqual([])
+    present.stop()
+  })
+
+  test.each([
+    ['a brand at another address', { id: 'openai', edit: { baseUrl: 'http://127.0.0.1:9/v1', key: 'typed-1' } }],
+    ['a variable of another brand', { id: 'openai', edit: { key: 'typed-1', keyVariable: 'ANTHROPIC_API_KEY' } }],
+    ['a variable of another provider', { id: 'openai', edit: { key: 'typed-1', keyVariable: 'SVC_KEY_LAB' } }],
+    ['a name that is none', { id: 'openai', edit: { key: 'typed-1', keyVariable: 'SVC_KEY_X)(' } }],
+    ['a provider that is not there', { id: 'other', edit: { key: 'typed-1' } }],
+  ])('of %s is not written', async (_, wanted) => {
+    const lab = provider('lab', locked.url, ['m'], { api_key: '$SVC_KEY_LAB' })
+    const text = 'OPENAI_API_KEY=before\nSVC_KEY_LAB=before\n'
+    await using service = await startService(
+      { providers: [provider('spare', spare.url), lab, { id: 'openai', models: ['m'] }] },
+      { files: { 'keys.env': { text, mode: 0o600 } } },
+    )
+    expect((await change(service, { ...wanted, change: 'edit' })).status).toBeWithin(400, 405)
+    expect(await readFile(join(service.home, 'keys.env'), 'utf8')).toBe(text)
+  })
+
   test('is not written for a file that has changed meanwhile, nor beneath a variable of the process', async () => {
     await using service = await startService(
       { providers: [provider('spare', spare.url)] },

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { isRecord } from '../base/json-value.ts'
 import type { Config, ProviderConfig } from '../config/config.ts'
 import { providerTarget } from '../config/file/provider-target.ts'
-import { isKey, readVariable } from '../config/file/resolve-provider.ts'
 import type { Ask } from '../formats/ask.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import { onEnd, type Reply } from '../formats/reply.ts'
@@ -53,7 +52,7 @@ export interface Dependencies {
   /** Folder of cached model lists; absent: no cache. */
   readonly modelsCache?: string
   /** Keys of providers in files. Absent: keys do not change. */
-  readonly keys?: Pick<KeyFiles, 'environment' | 'renew'>
+  readonly keys?: Pick<KeyFiles, 'renewed'>
   readonly log: Pick<Logger, 'debug' | 'warn'>
 }
 
@@ -119,14 +118,7 @@ export class AssembledProvider {
       protocol: speaking(protocols[protocol], this.config),
       endpoint: { id, brand, baseUrl, apiKey, headers, overrides },
       connectMs: timeouts.connectMs,
-      renewedKey:
-        keys === undefined || keyName === undefined
-          ? undefined
-          : async () => {
-              await keys.renew()
-              const key = readVariable(keys.environment, keyName)
-              return key !== undefined && isKey(key) ? key : undefined
-            },
+      renewedKey: keys === undefined || keyName === undefined ? undefined : () => keys.renewed(this.config),
     })
   }
 

@@ -1,3 +1,4 @@
+import type { ProviderConfig } from '../config/config.ts'
 import { keysEnvFile, KeyTexts, parseKeysEnv, readKeyText, type ProviderKeys } from '../config/file/key-texts.ts'
 import { isReadableByAll } from '../config/file/load-config.ts'
 import { isKey, type Environment } from '../config/file/resolve-provider.ts'
@@ -12,6 +13,12 @@ export interface KeyFilesOptions {
   readonly warn: (message: string) => void
 }
 
+/** The active configuration. */
+export interface KeyUsers {
+  again(): Promise<unknown>
+  providers(): readonly ProviderConfig[]
+}
+
 /** A refused key has its file read again, at most once in this time. */
 const renewMs = 1_000
 
@@ -23,9 +30,11 @@ export class KeyFiles implements ProviderKeys {
   readonly #options: KeyFilesOptions
   readonly #texts: KeyTexts
   readonly #files = new Map<string, FollowedFile>()
-  #changed: () => Promise<unknown> = async () => undefined
+  #users: KeyUsers = { again: async () => undefined, providers: () => [] }
   #renewing: Promise<unknown> = Promise.resolve()
   #renewedAt = -renewMs
+  /** Files that are gone, as the log says. */
+  readonly #goneOnes = new Set<string>()
 
   private constructor(options: KeyFilesOptions) {
     this.#options = options
@@ -48,19 +57,25 @@ export class KeyFiles implements ProviderKeys {
     return this.#texts.isFixed(variable)
   }
 
-  /** Calls `changed` after each change of a key. */
-  onChange(changed: () => Promise<unknown>): void {
-    this.#changed = changed
+  /** Has the providers resolve their keys again after each change. */
+  serve(users: KeyUsers): void {
+    this.#users = users
   }
 
   async read(paths: readonly string[]): Promise<void> {
     await Promise.all(paths.filter((path) => !this.#files.has(path)).map((path) => this.#followKey(path)))
   }
 
-  /** Reads all files again, at most once a second. Resolves when changed keys are in use. */
-  async renew(): Promise<void> {
+  /**
+   * Reads all files again, at most once a second.
+   *
+   * @returns the key that the provider has now; `undefined`: it is not at the same address any more
+   */
+  async renewed({ id, baseUrl, keyName }: ProviderConfig): Promise<string | undefined> {
     if (performance.now() - this.#renewedAt >= renewMs) this.#renewing = this.reload()
     await this.#renewing
+    const now = this.#users.providers().find((provider) => provider.id === id)
+    return now?.baseUrl === baseUrl && now.keyName === keyName ? now.apiKey : undefined
   }
 
   /** Reads all files again now. Never rejects. */
@@ -81,7 +96,8 @@ export class KeyFiles implements ProviderKeys {
       load: async (text) => ({ text, variables: parseKeysEnv(text, path) }),
       apply: async ({ text, variables }, isReporter) => {
         if (text === last) return
-        if (text === undefined) return this.#gone(path, isReporter)
+        // Editors that write in place empty the file first.
+        if (text === undefined || text === '') return this.#gone(path, isReporter)
         last = text
         this.#texts.setVariables(variables)
         await this.#use(path, isReporter)
@@ -120,11 +136,14 @@ export class KeyFiles implements ProviderKeys {
   }
 
   #gone(path: string, isReporter: boolean): void {
-    if (isReporter) this.#options.log.warn('a key file is gone; its former keys stay in use', { file: path })
+    if (isReporter && !this.#goneOnes.has(path))
+      this.#options.log.warn('a key file is gone; its former keys stay in use', { file: path })
+    this.#goneOnes.add(path)
   }
 
   async #use(path: string, isReporter: boolean): Promise<void> {
-    await this.#changed()
+    this.#goneOnes.delete(path)
+    await this.#users.again()
     if (isReporter) this.#options.log.info('keys were read again', { file: path })
   }
 }

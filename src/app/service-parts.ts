@@ -169,7 +169,7 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
         onReload: (result) => observer.reloaded(result),
         onReplaced: (replaced) => void warnOfUnpriced({ active: replaced, access, log }),
       })
-      keys.onChange(() => active.again())
+      keys.serve({ again: () => active.again(), providers: () => active.config.providers })
       return { active }
     },
     ({ active }) => {

@@ -4,7 +4,7 @@ const hourMs = 3_600_000
 const attemptsMax = 500
 const providersMax = 1_000
 const lessonsMax = 20
-/** As long as a lesson is remembered (`profiles/learned-profile.ts`). */
+/** As long as a lesson is remembered (`profiles/resolve-profile.ts`). */
 const lessonMs = 24 * hourMs
 
 /** Outcomes of at most the last 500 attempts at one provider, within the last hour. */

@@ -1,6 +1,6 @@
 /**
  * What a target takes: a model at a provider. `resolve-profile.ts` combines the entries of `known-profiles.ts` that
- * match it, in their order, then the owner's `profile` of providers.json; `learned-profile.ts` adds what refusals have
+ * match it, in their order, then the owner's `profile` of providers.json; `resolve-profile.ts` adds what refusals have
  * taught. Writers of requests ask the profile, never a brand: `formats/chat/fit.ts` and its neighbours change a request
  * only where the profile deviates from {@link anyTarget} and the request has the thing. Then the change is named in
  * `x-svc-dropped` or `x-svc-adjusted`, unless it is of form alone. Else the caller's bytes stay.

@@ -5,7 +5,7 @@ type Patterns = RegExp | readonly RegExp[]
 
 /**
  * A rule for refusals of providers, with its evidence (docs/contributing/refusals.md). It has either codes or words.
- * Texts are read as sentences in plain words (`plain-words.ts`).
+ * Texts are read as sentences in plain words (`classify.ts`).
  */
 export interface RefusalRule {
   readonly id: string

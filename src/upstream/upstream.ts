@@ -70,7 +70,7 @@ export function upstreamAt(options: UpstreamOptions): Upstream {
     sealOf: originSeal(endpoint),
     key: () => endpoint.apiKey,
     async renew() {
-      const apiKey = await renewedKey?.()
+      const apiKey = await withinMs(Promise.resolve(renewedKey?.()), connectMs)
       if (apiKey === undefined || apiKey === endpoint.apiKey) return
       endpoint = { ...endpoint, apiKey }
       sign = protocol.sign(endpoint)

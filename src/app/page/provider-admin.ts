@@ -1,13 +1,14 @@
 import { findBrand } from '../../config/catalogue.ts'
 import type { Config, ProviderConfig } from '../../config/config.ts'
 import { defaultTimeouts } from '../../config/defaults.ts'
-import { fileRefusals, type FileRecording } from '../../config/edit/change-page-file.ts'
+import type { FileRecording } from '../../config/edit/change-page-file.ts'
 import { concurrencyLimit } from '../../config/edit/concurrency-limit.ts'
 import { initialConfig } from '../../config/edit/initial-config.ts'
 import { variableFor, writeKey, type TypedKey } from '../../config/edit/keys-env.ts'
 import { brandEntries, providerOfDraft } from '../../config/edit/provider-drafts.ts'
 import {
   changeFile,
+  checkChange,
   editedProvider,
   fileVersion,
   readSettings,
@@ -109,9 +110,12 @@ export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
     change: (change, user) =>
       oneChange(async () => {
         const { wanted, typed } = await withVariable(change, fileOptions, options)
-        if (typed !== undefined) await storeKey(change, { ...typed, provider: change.id, user }, options)
-        if (await changeFile({ ...wanted, version: change.version }, user, { ...options, ...fileOptions }))
-          await options.reload()
+        if (typed !== undefined) {
+          // A key of a change that is refused is neither written nor used.
+          await checkChange(wanted, fileOptions)
+          await storeKey({ ...typed, provider: change.id, user }, options)
+        }
+        if (await changeFile(wanted, user, { ...options, ...fileOptions })) await options.reload()
         return stateOf(options)
       }),
     async test(request, signal) {
@@ -147,13 +151,16 @@ async function withVariable<Wanted extends WantedProviderChange | ProviderLookRe
   const given = 'entry' in wanted ? wanted.entry : 'edit' in wanted ? wanted.edit : undefined
   if (given?.key === undefined) return { wanted }
   const { key, keyVariable, ...rest } = given
+  // At a new address a key has a new name: by its present one it would be sent to the present address first.
+  const isMoved = 'edit' in wanted && wanted.edit.baseUrl !== undefined
+  const usual = async () =>
+    'entry' in wanted ? ownVariable(wanted.entry.brand ?? id, keys) : await usualVariables(id, fileOptions, keys)
   const variable = variableFor({
     id,
     asked: keyVariable ?? undefined,
-    usual:
-      'entry' in wanted ? ownVariable(wanted.entry.brand ?? id, keys) : await usualVariables(id, fileOptions, keys),
+    usual: isMoved ? [] : await usual(),
     isFixed: (name) => keys.isFixed(name),
-    isOfOther: (name) => config().providers.some((other) => other.id !== id && other.keyName === name),
+    isOfOther: (name) => config().providers.some((other) => (isMoved || other.id !== id) && other.keyName === name),
   })
   const named = { ...rest, keyVariable: variable }
   return {
@@ -177,15 +184,9 @@ async function usualVariables(
   return variables.slice(0, 1).filter((name) => key.kind === 'none' || readVariable(environment, name) === undefined)
 }
 
-/** Writes a key, unless the change of the provider would be refused for its version. */
-async function storeKey(
-  { version }: ProviderChange,
-  typed: TypedKey,
-  { file, keys, keysFile, ...recording }: ProviderAdminOptions,
-): Promise<void> {
+async function storeKey(typed: TypedKey, { keys, keysFile, ...recording }: ProviderAdminOptions): Promise<void> {
   if (keysFile === undefined)
     throw new WireError(409, 'invalid_request_error', 'no_folder', 'There is no home folder for keys.env: set SVC_HOME')
-  if (((await fileVersion(file)) ?? 'missing') !== version) throw fileRefusals('providers.json').conflict()
   await writeKey(keysFile, typed, recording)
   await keys.reload()
 }

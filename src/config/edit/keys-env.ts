@@ -63,13 +63,17 @@ export interface VariableChoice {
   readonly usual: readonly string[]
   /** Whether the process has the variable, which comes before keys.env. */
   readonly isFixed: (variable: string) => boolean
-  /** Whether another provider has its key by that name. */
+  /** Whether a key by that name is of another provider, or of this one at another address. */
   readonly isOfOther: (variable: string) => boolean
 }
 
 /** The name in keys.env for a key of a provider. @throws {WireError} 400 for a name that would have no effect */
 export function variableFor({ id, asked, usual, isFixed, isOfOther }: VariableChoice): string {
   if (asked !== undefined) {
+    if (!/^[A-Za-z_]\w*$/.test(asked))
+      throw invalidRequest('invalid_value', `'keyVariable' must be the name of a variable.`, 'keyVariable')
+    if (isOfOther(asked))
+      throw invalidRequest('invalid_value', `Another provider has its key by the name ${asked}.`, 'keyVariable')
     if (!isFixed(asked)) return asked
     const message = `svc was started with ${asked}, which comes before keys.env: change it there, or name another one.`
     throw invalidRequest('invalid_value', message, 'keyVariable')

@@ -10,7 +10,7 @@ import { changePageFile, fileRefusals, type FileRecording } from './change-page-
 import { addProvider, changeProvider, providerIn, setMembers } from './change-provider.ts'
 import { entryOfDraft, membersOfEdit, settingsOf } from './provider-drafts.ts'
 
-const { asFaults } = fileRefusals('providers.json')
+const { asFaults, conflict } = fileRefusals('providers.json')
 
 /** The file, and its surroundings. */
 export interface ProviderFileOptions {
@@ -57,6 +57,15 @@ export async function changeFile(
     },
     options,
   )
+}
+
+/** Makes sure that a change would be made, without making it. @throws as {@link changeFile} does */
+export async function checkChange(change: ProviderChange, options: ProviderFileOptions): Promise<void> {
+  const { file, program } = options
+  const present = await readConfigText(file).catch(asFaults)
+  if (present === undefined && change.change !== 'add') noFile(file, program)
+  if (fingerprint(present) !== change.version) throw conflict()
+  editText(present ?? options.firstText(), change, options)
 }
 
 /** Applies a change to the text. @throws {WireError} when the result is not valid */

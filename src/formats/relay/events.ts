@@ -51,7 +51,7 @@ export function completionReader({ body, members }: Pick<Ask, 'body' | 'members'
 export interface TypedEvents {
   /** Beginning of the types of events with content. */
   readonly beginning: string
-  /** The rest of the type of an event that ends the stream, or one of several pictures. */
+  /** The end of the type of an event that ends the stream, or one of several pictures. */
   readonly last: string
   readonly eventBytesMax: number
 }

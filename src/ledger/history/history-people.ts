@@ -59,7 +59,7 @@ export async function* exportConversations(
     while (left.size > 0) {
       const ids = [...left].slice(0, idsAtOnce)
       const sealed = await database.read(() => readConversations(person.number, ids))
-      // Those beyond the size of one answer come next; those that are gone do not.
+      // Conversations beyond the size of one answer follow with the next question, deleted ones do not.
       const read = new Set(sealed.map(({ id }) => id))
       for (const id of ids) if (read.has(id) || sealed.length === 0) left.delete(id)
       for (const { id, text, fault } of await opened(person, key, sealed))
