@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
-import { Agent, OpenAIProvider, Runner, tool as agentTool } from '@openai/agents'
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai'
 import OpenAI from 'openai'
 import type { Response as Answer, ResponseInput, Tool } from 'openai/resources/responses/responses'
@@ -246,29 +245,6 @@ describe('POST /v1/responses over chat completions, when the first provider fail
     }
     expect((await generateText(request)).text).toBe('It is "hot in Rome".'.replaceAll('"', ''))
     expect(await streamText(request).text).toBe('It is hot in Rome.')
-  })
-
-  test('@openai/agents › a tool loop, whole and streamed', async () => {
-    up.use(callsThenSays(['weather', '{"city":"Rome"}']))
-    const agent = new Agent({
-      name: 'a',
-      model: 'm',
-      tools: [
-        agentTool({
-          name: 'weather',
-          description: 'd',
-          parameters: schema as never,
-          strict: true,
-          execute: () => 'hot',
-        }),
-      ],
-    })
-    const modelProvider = new OpenAIProvider({ baseURL: `${service.url}/v1`, apiKey: 'any', useResponses: true })
-    const runner = new Runner({ modelProvider, tracingDisabled: true })
-    expect((await runner.run(agent, 'hi')).finalOutput).toBe('It is hot.')
-    const streamed = await runner.run(agent, 'hi', { stream: true })
-    await streamed.completed
-    expect(streamed.finalOutput).toBe('It is hot.')
   })
 
   test('names in a header what the provider was not sent', async () => {
