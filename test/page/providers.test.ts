@@ -301,6 +301,51 @@ describeInChromium('the providers', () => {
     }
   }, 20_000)
 
+  test('are added by a form that forgets a test of another address, under way or done', async () => {
+    const gate = Promise.withResolvers<void>()
+    using lister = Bun.serve({
+      ...{ port: 0, hostname: '127.0.0.1' },
+      async fetch() {
+        await gate.promise
+        return Response.json({ data: [{ id: 'm' }] })
+      },
+    })
+    await show(fileOf(['a']), 'a')
+    await tab.click('role=button[name="Add a provider…"]')
+    await tab.waitFor('dialog select')
+    async function ask(): Promise<void> {
+      await tab.select('dialog select >> nth=0', 'other')
+      await tab.fill('role=textbox[name="Name"]', 'lab')
+      await tab.fill('role=textbox[name="Base URL"]', `http://127.0.0.1:${lister.port}/v1`)
+      await tab.click('dialog >> role=button[name="Test"]')
+    }
+    await ask()
+    await tab.waitFor('dialog >> text=/^Asking for its models/')
+    await tab.select('dialog select >> nth=0', 'groq')
+    gate.resolve()
+    await tab.until(
+      `performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/api/providers/look')) &&
+        new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => resolve(true))))`,
+    )
+    expect(await tab.textOf('dialog')).not.toMatch(/Asking for|It lists/)
+    await ask()
+    await tab.waitFor('dialog >> text=/It lists 1 model \\(/')
+    await tab.select('dialog select >> nth=0', 'groq')
+    await tab.waitForGone('dialog >> text=/It lists 1 model/')
+    expect(await tab.textOf('dialog')).not.toContain('Only some')
+  }, 20_000)
+
+  test('are changed by a form that says at once when the file was changed meanwhile', async () => {
+    await show(fileOf(['a', 'b']), 'a b')
+    await tab.click('[aria-label="More about b"]')
+    await tab.click('role=menuitem[name="Settings…"]')
+    await tab.fill('role=textbox[name="Base URL"]', 'http://127.0.0.1:9/v1')
+    await person.hold('**/api/providers/settings*')
+    await service.configure(fileOf(['b', 'a']))
+    await tab.press('Enter')
+    await tab.waitFor('dialog [role="alert"]:has-text("was changed meanwhile")')
+  }, 20_000)
+
   test('of a brand are added without any key, and say what is missing', async () => {
     await using bare = await startService(undefined)
     await tab.goto(`${bare.url}/#/providers`)

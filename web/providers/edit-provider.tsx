@@ -56,7 +56,7 @@ function Form({
       const why = isChanged ? await save(edit, settings.version) : undefined
       if (!isChanged) onClose()
       if (why === 'conflict') onStale(edit)
-      return why === 'conflict' ? undefined : why
+      return why === 'conflict' ? say.providers.edited : why
     },
   })
   const lacks = typeof form.looked === 'object' ? form.looked.lacks : undefined

@@ -1,4 +1,4 @@
-import { useEffect, useId, useState, type FormEvent, type ReactNode } from 'react'
+import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import type {
   ProviderLook,
   ProviderLookRequest,
@@ -82,6 +82,8 @@ export function useProviderForm(plan: {
   const [values, setValues] = useState(plan.begins)
   const [faults, setFaults] = useState<FormFaults>({})
   const [looked, setLooked] = useState<ProviderLook | 'running'>()
+  /** Number of the last test; a change of what is tested ends it. */
+  const lastTest = useRef(0)
   const [refusal, setRefusal] = useState(plan.refusal)
   const [isSaving, setSaving] = useState(false)
   const idOf = (name: string): string => `${id}-${name}`
@@ -101,17 +103,22 @@ export function useProviderForm(plan: {
       setRefusal(undefined)
       if ('kind' in more) setFaults({})
       // A list of models belongs to the address and the key that it was asked for with.
-      if ('kind' in more || !('models' in more || 'timeouts' in more)) setLooked(undefined)
+      if (!('kind' in more) && ('models' in more || 'timeouts' in more)) return
+      lastTest.current += 1
+      setLooked(undefined)
     },
     async test(): Promise<void> {
       if (looked === 'running' || !isSound()) return
       setRefusal(undefined)
       setLooked('running')
+      const test = (lastTest.current += 1)
       try {
         const found = await client.post<ProviderLook>('/api/providers/look', plan.lookOf(values))
+        if (test !== lastTest.current) return
         setLooked(found)
         announce(lookWords(found))
       } catch (error) {
+        if (test !== lastTest.current) return
         setLooked(undefined)
         setRefusal(messageOf(error))
       }
