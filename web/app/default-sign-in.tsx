@@ -1,4 +1,5 @@
 import { useId, useState, type FormEvent, type ReactNode } from 'react'
+import { messageOf } from '../message-of.ts'
 import type { SlotProps } from '../slots.ts'
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
@@ -19,7 +20,7 @@ export function DefaultSignIn({ enterToken }: SlotProps['SignIn']): ReactNode {
       // If the token is accepted, the page restarts and this form is gone.
       setProblem((await enterToken(token.trim())) ? undefined : say.app.tokenRefused)
     } catch (error) {
-      setProblem(say.app.tryInAMoment(error instanceof Error ? error.message : String(error)))
+      setProblem(say.app.tryInAMoment(messageOf(error)))
     }
     setBusy(false)
   }

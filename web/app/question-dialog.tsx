@@ -1,4 +1,5 @@
 import { useId, useRef, useState, type FormEvent, type ReactNode } from 'react'
+import { messageOf } from '../message-of.ts'
 import type { MenuQuestion } from '../slots.ts'
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
@@ -26,7 +27,7 @@ export function QuestionDialog({ question, onClose }: QuestionDialogProps): Reac
     try {
       setOutcome({ text: await question.answer(text.trim()), isProblem: false })
     } catch (error) {
-      setOutcome({ text: error instanceof Error ? error.message : String(error), isProblem: true })
+      setOutcome({ text: messageOf(error), isProblem: true })
     }
     setBusy(false)
   }

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
 import { deleted } from '../history/deleted.ts'
 import { searchRequested } from '../history/search-requested.ts'
+import { messageOf } from '../message-of.ts'
 import { serviceName, showTitle } from '../service-name.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
@@ -9,7 +10,7 @@ import { say } from '../texts/say.ts'
 import { announcement } from '../ui/announce.ts'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
-import { lazily } from '../ui/lazily.tsx'
+import { lazily, PartFailed } from '../ui/lazily.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useMedia } from '../ui/use-media.ts'
@@ -126,12 +127,8 @@ export function Shell({
           inert={isSidebarOpen && !isWide}
           className="relative min-h-0 min-w-0 flex-1 scroll-pt-13 overflow-y-auto"
         >
-          <ErrorBoundary
-            resetKey={hrefOf(route)}
-            fallback={(error, retry) => <ViewFailed error={error} retry={retry} />}
-          >
+          <ErrorBoundary resetKey={hrefOf(route)} fallback={viewFailed}>
             <FrameContext value={frame}>
-              {isChat || route.view === 'compare' ? null : <BackBar />}
               <View route={route} />
             </FrameContext>
           </ErrorBoundary>
@@ -141,17 +138,6 @@ export function Shell({
       {isSomethingDeleted ? <UndoBar /> : null}
       <LiveRegion />
     </div>
-  )
-}
-
-/** The bar of the views besides the chat. */
-function BackBar(): ReactNode {
-  return (
-    <Bar>
-      <ButtonLink href={hrefOf({ view: 'chat' })} variant="quiet">
-        {say.app.backToChat}
-      </ButtonLink>
-    </Bar>
   )
 }
 
@@ -170,8 +156,19 @@ function OfflineNotice(): ReactNode {
 }
 
 function View({ route }: { readonly route: Route }): ReactNode {
-  if (route.view !== 'chat') return <OtherView route={route} />
-  return <ChatView {...(route.id === undefined ? {} : { id: route.id })} />
+  if (route.view === 'chat') return <ChatView {...(route.id === undefined ? {} : { id: route.id })} />
+  return (
+    <>
+      {route.view === 'compare' ? null : (
+        <Bar>
+          <ButtonLink href={hrefOf({ view: 'chat' })} variant="quiet">
+            {say.app.backToChat}
+          </ButtonLink>
+        </Bar>
+      )}
+      <OtherView route={route} />
+    </>
+  )
 }
 
 /** Conversations and views: beside the view on wide windows, else over it. */
@@ -216,7 +213,7 @@ function Sidebar({
         </div>
         {SyncNotice === undefined ? null : <SyncNotice />}
         <nav aria-label={say.app.conversations} className="min-h-0 flex-1">
-          <ErrorBoundary fallback={(error, retry) => <ViewFailed error={error} retry={retry} />}>
+          <ErrorBoundary fallback={viewFailed}>
             <HistoryList currentId={currentId} />
           </ErrorBoundary>
         </nav>
@@ -226,22 +223,11 @@ function Sidebar({
   )
 }
 
-function ViewFailed({ error, retry }: { readonly error: unknown; readonly retry: () => void }): ReactNode {
+function viewFailed(error: unknown, retry: () => void): ReactNode {
   return (
-    <div className="mx-auto max-w-xl p-6">
-      <Notice
-        kind="error"
-        title={say.app.viewFailed}
-        actions={
-          <>
-            <Button onClick={retry}>{say.common.tryAgain}</Button>
-            <Button onClick={() => location.reload()}>{say.common.reloadPage}</Button>
-          </>
-        }
-      >
-        {error instanceof Error ? error.message : String(error)}
-      </Notice>
-    </div>
+    <PartFailed className="p-6" title={say.app.viewFailed} retry={retry}>
+      {messageOf(error)}
+    </PartFailed>
   )
 }
 

@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react'
 import type { Boot } from '../../src/http/page/page-api.ts'
 import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
 import type { HistoryParts, SyncedHistory } from '../history/server/open-synced-history.tsx'
+import { messageOf } from '../message-of.ts'
 import { modelsStore } from '../models/models-store.ts'
 import { ServicesContext, type Services } from '../services.ts'
 import { say } from '../texts/say.ts'
@@ -109,7 +110,7 @@ function PageFailed({ title, error }: { readonly title: string; readonly error: 
           </Button>
         }
       >
-        {error instanceof Error ? error.message : String(error)}
+        {messageOf(error)}
       </Notice>
     </main>
   )

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react'
 import type { User } from '../../src/http/page/page-api.ts'
+import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
 import type { MenuAction, MenuItem, MenuQuestion } from '../slots.ts'
 import { say } from '../texts/say.ts'
@@ -36,7 +37,7 @@ export function UserMenu({ user, hasKeys, items }: UserMenuProps): ReactNode {
       restartOtherTabs()
       restartPage()
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error))
+      setFailure(messageOf(error))
     }
   }
 

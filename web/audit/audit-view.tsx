@@ -33,40 +33,35 @@ export function AuditView(): ReactNode {
 
 /** Whether the chain of all entries is whole. */
 function Chain({ round }: { readonly round: unknown }): ReactNode {
-  const state = useChain(round)
-  switch (state.kind) {
-    case 'checking':
-      return <p role="status">{say.audit.checking}</p>
-    case 'failed':
-      return (
-        <Notice kind="warn" title={say.audit.notChecked}>
-          {state.why}
-        </Notice>
-      )
-    case 'checked': {
-      const { entries, newest, faults } = state.report
-      if (faults.length > 0)
-        return (
-          <Notice kind="error" title={say.audit.changed}>
-            <ul className="list-disc pl-5">
-              {faults.map((fault) => (
-                <li key={fault}>{fault}</li>
-              ))}
-            </ul>
-            <p className="mt-1">{say.audit.compare}</p>
-          </Notice>
-        )
-      if (newest === undefined) return null
-      return (
-        <Notice kind="info" title={say.audit.whole(entries)}>
-          <p className="flex items-center gap-1">
-            <span>{rich(say.audit.keep, { chain: <code>{newest.chain}</code> })}</span>
-            <CopyButton text={newest.chain} label={say.audit.copyChain} />
-          </p>
-        </Notice>
-      )
-    }
-  }
+  const { answer, error } = useChain(round)
+  if (error !== undefined)
+    return (
+      <Notice kind="warn" title={say.audit.notChecked}>
+        {error}
+      </Notice>
+    )
+  if (answer === undefined) return <p role="status">{say.audit.checking}</p>
+  const { newest, faults } = answer
+  if (faults.length > 0)
+    return (
+      <Notice kind="error" title={say.audit.changed}>
+        <ul className="list-disc pl-5">
+          {faults.map((fault) => (
+            <li key={fault}>{fault}</li>
+          ))}
+        </ul>
+        <p className="mt-1">{say.audit.compare}</p>
+      </Notice>
+    )
+  if (newest === undefined) return null
+  return (
+    <Notice kind="info" title={say.audit.whole(answer.entries)}>
+      <p className="flex items-center gap-1">
+        <span>{rich(say.audit.keep, { chain: <code>{newest.chain}</code> })}</span>
+        <CopyButton text={newest.chain} label={say.audit.copyChain} />
+      </p>
+    </Notice>
+  )
 }
 
 function Entries({

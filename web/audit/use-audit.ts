@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useState } from 'react'
 import type { AuditAnswer, AuditLine, AuditReport } from '../../src/http/page/page-api.ts'
+import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
-import type { AnswerState } from '../ui/use-answer.ts'
+import { useLoaded, type AnswerState } from '../ui/use-answer.ts'
 
 /** The recorded changes, as far as they were asked for. */
 export interface AuditState extends AnswerState<AuditAnswer> {
@@ -32,7 +33,7 @@ export function useAudit(): AuditState {
       },
       (reason: unknown) => {
         if (leaving.signal.aborted) return
-        setError(reason instanceof Error ? reason.message : String(reason))
+        setError(messageOf(reason))
         setLoading(false)
       },
     )
@@ -53,26 +54,8 @@ export function useAudit(): AuditState {
   }
 }
 
-/** Whether the chain of all entries is whole. */
-export type ChainState =
-  | { readonly kind: 'checking' }
-  | { readonly kind: 'checked'; readonly report: AuditReport }
-  | { readonly kind: 'failed'; readonly why: string }
-
 /** Has the service verify all entries. @param round a new one asks again */
-export function useChain(round: unknown): ChainState {
-  const { client } = useServices()
-  const [state, setState] = useState<ChainState>({ kind: 'checking' })
-  useEffect(() => {
-    const leaving = new AbortController()
-    client.get<AuditReport>('/api/audit/verify', leaving.signal).then(
-      (report) => setState({ kind: 'checked', report }),
-      (error: unknown) => {
-        if (leaving.signal.aborted) return
-        setState({ kind: 'failed', why: error instanceof Error ? error.message : String(error) })
-      },
-    )
-    return () => leaving.abort()
-  }, [client, round])
-  return state
+export function useChain(round: unknown): AnswerState<AuditReport> {
+  const path = '/api/audit/verify'
+  return useLoaded((client, signal) => client.get<AuditReport>(path, signal), path, round)
 }

@@ -34,19 +34,29 @@ export function AnswerEnd({ answer, isLast, actions }: AnswerEndProps): ReactNod
       {words === undefined && !canResume ? null : (
         <div className="mt-2 flex flex-wrap items-center gap-2 text-sm text-muted">
           {words === undefined ? null : <p>{words}</p>}
-          {canResume ? (
-            <Button icon="play" onClick={actions.continueAnswer}>
-              {say.chat.continue}
-            </Button>
-          ) : null}
-          {isLast && answer.status === 'interrupted' ? (
-            <Button icon="retry" onClick={actions.retry}>
-              {say.common.retry}
-            </Button>
-          ) : null}
+          {canResume ? continueButton(actions) : null}
+          {isLast && answer.status === 'interrupted' ? retryButton(actions) : null}
         </div>
       )}
     </>
+  )
+}
+
+type Remedies = Pick<MessageActions, 'continueAnswer' | 'retry'>
+
+function continueButton({ continueAnswer }: Remedies, variant: 'primary' | 'plain' = 'plain'): ReactNode {
+  return (
+    <Button variant={variant} icon="play" onClick={continueAnswer}>
+      {say.chat.continue}
+    </Button>
+  )
+}
+
+function retryButton({ retry }: Remedies, variant: 'primary' | 'plain' = 'plain'): ReactNode {
+  return (
+    <Button variant={variant} icon="retry" onClick={retry}>
+      {say.common.retry}
+    </Button>
   )
 }
 
@@ -74,7 +84,7 @@ interface NetworkErrorProps {
   readonly answer: AssistantMessage
   /** Whether the answer is the last message, so that remedies apply. */
   readonly isLast: boolean
-  readonly actions: Pick<MessageActions, 'continueAnswer' | 'retry'>
+  readonly actions: Remedies
 }
 
 /** In place of an answer whose service did not answer. It needs nothing from the service, unlike other errors. */
@@ -88,14 +98,8 @@ function NetworkError({ answer, isLast, actions }: NetworkErrorProps): ReactNode
       title={title}
       actions={
         <>
-          {answer.text === '' ? null : (
-            <Button variant="primary" icon="play" onClick={actions.continueAnswer}>
-              {say.chat.continue}
-            </Button>
-          )}
-          <Button variant={answer.text === '' ? 'primary' : 'plain'} icon="retry" onClick={actions.retry}>
-            {say.common.retry}
-          </Button>
+          {answer.text === '' ? null : continueButton(actions, 'primary')}
+          {retryButton(actions, answer.text === '' ? 'primary' : 'plain')}
         </>
       }
     >

@@ -1,5 +1,6 @@
 import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
 import type { AnswerError } from '../history/conversation.ts'
+import { messageOf } from '../message-of.ts'
 import type { ChatBody } from './chat-body.ts'
 import { answerPath, askPath, requestIdOf, takeUp, unbroken } from './live-answer.ts'
 import type { Measurements } from './provenance.ts'
@@ -142,5 +143,5 @@ function answerError(error: unknown): AnswerError {
   }
   if (error instanceof Unreachable) return { kind: 'network', message: error.message }
   // An internal error of the page. Shown in place of the answer.
-  return { kind: 'wire', code: 'page_error', message: error instanceof Error ? error.message : String(error) }
+  return { kind: 'wire', code: 'page_error', message: messageOf(error) }
 }

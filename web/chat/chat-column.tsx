@@ -10,26 +10,21 @@ import { isAnswering } from './conversation-changes.ts'
 import { ConversationPhase } from './conversation-phase.tsx'
 import { messageActions, type MessageActions, type MessageActionsOptions } from './message-actions.ts'
 import { MessageList } from './message-list.tsx'
-import { useFollow, type Follow } from './use-follow.ts'
+import { useFollow } from './use-follow.ts'
 
 const RetryWith = lazily(async () => (await import('./chat-tools.ts')).RetryWith)
 
-/** A conversation with what its view shows of it: the only one of the chat view, or one of a comparison. */
+/** A conversation as its view shows it: the only one of the chat view, or one of a comparison. */
 export interface ChatColumn {
-  readonly chat: ChatController
   readonly state: ChatState
   /** The messages of the shown versions. */
   readonly messages: readonly Message[]
-  /** The model that is asked next. */
-  readonly model: string | undefined
   readonly isBusy: boolean
   readonly actions: MessageActions
-  readonly follow: Follow
-  /** The message in the editor. */
-  readonly editedId: string | undefined
-  /** Whether another model is being chosen for the last answer. */
-  readonly isRetryingWith: boolean
-  readonly setRetryingWith: (isRetryingWith: boolean) => void
+  /** Scrolls to the end of the messages. */
+  readonly toEnd: () => void
+  /** Renders the messages, above other content, and the dialog that asks another model. */
+  readonly show: (content: ReactNode) => ReactNode
 }
 
 /** Follows a conversation, and makes the actions on its messages. The options have to be the same at every render. */
@@ -39,8 +34,9 @@ export function useChatColumn(
 ): ChatColumn {
   const { boot, history } = useServices()
   const state = useStore(chat.state)
-  const { conversation } = state
+  const { conversation, isAnsweredElsewhere } = state
   const messages = useMemo(() => branchOf(conversation), [conversation])
+  const places = useMemo(() => versionPlaces(conversation), [conversation])
   const follow = useFollow(messages.length > 0)
   const [editedId, edit] = useState<string>()
   const [isRetryingWith, setRetryingWith] = useState(false)
@@ -50,36 +46,24 @@ export function useChatColumn(
     const retryWith = (): void => setRetryingWith(true)
     return messageActions({ chat, model, isClosed, history, copyTexts, toEnd, edit, retryWith, openSettings })
   }, [chat, copyTexts, history, isClosed, model, openSettings, toEnd])
-  const isBusy = isAnswering(conversation)
-  return { chat, state, messages, model, isBusy, actions, follow, editedId, isRetryingWith, setRetryingWith }
-}
-
-/** The messages of a conversation. @param children content below them */
-export function ChatMessages({
-  column: { chat, state, messages, model, actions, follow, editedId, isRetryingWith, setRetryingWith },
-  children,
-}: {
-  readonly column: ChatColumn
-  readonly children?: ReactNode
-}): ReactNode {
-  const { conversation, isAnsweredElsewhere } = state
-  const places = useMemo(() => versionPlaces(conversation), [conversation])
-  return (
+  const endRetryWith = (): void => setRetryingWith(false)
+  const show = (content: ReactNode): ReactNode => (
     <>
       <MessageList {...{ messages, places, editedId, isAnsweredElsewhere, actions, follow }}>
-        {children}
+        {content}
         <ConversationPhase state={state} onRestore={() => chat.restore()} />
       </MessageList>
       {isRetryingWith ? (
         <RetryWith
           model={model}
-          onClose={() => setRetryingWith(false)}
+          onClose={endRetryWith}
           onRetry={(name) => {
-            setRetryingWith(false)
+            endRetryWith()
             actions.retryAs(name)
           }}
         />
       ) : null}
     </>
   )
+  return { state, messages, isBusy: isAnswering(conversation), actions, toEnd, show }
 }

@@ -5,7 +5,8 @@ import { memoryHistory } from '../history/memory-history.ts'
 import { branchOf, versionsOf, withAdded } from '../history/tree.ts'
 import type { AnswerBackup } from './answer-backup.ts'
 import { ChatController } from './chat-controller.ts'
-import { emptyConversation, forkOf, lastAnswer, withMessage } from './conversation-changes.ts'
+import { emptyConversation, lastAnswer, withMessage } from './conversation-changes.ts'
+import { forkOf } from './fork.ts'
 import {
   answerMessage,
   apiError,

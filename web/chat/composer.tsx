@@ -1,4 +1,4 @@
-import { useRef, useState, type ClipboardEvent, type KeyboardEvent, type ReactNode } from 'react'
+import { useState, type ClipboardEvent, type KeyboardEvent, type ReactNode } from 'react'
 import { FileStrip } from '../files/lazy-file-strip.tsx'
 import type { ChatSettings, Draft } from '../history/conversation.ts'
 import { ImageStrip } from '../images/lazy-image-strip.tsx'
@@ -6,6 +6,7 @@ import { say } from '../texts/say.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { isComposing } from '../ui/is-composing.ts'
 import { lazily } from '../ui/lazily.tsx'
+import { useFiles } from '../ui/use-files.tsx'
 import { canDictate } from '../voice/reading.ts'
 import { GrowingText } from './growing-text.tsx'
 import { isSendKey } from './send-key.ts'
@@ -17,7 +18,7 @@ const PresetList = lazily(async () => (await import('../presets/presets-page.ts'
 const Dictation = lazily(async () => (await import('../voice/dictation.tsx')).Dictation)
 
 export interface ComposerProps {
-  readonly messageField: MessageField
+  readonly entry: MessageField
   readonly onSend: () => void
   readonly onStop: () => void
   /** Called on ArrowUp in an empty field. */
@@ -34,7 +35,7 @@ export interface ComposerProps {
 
 /** The form for a message. */
 export function Composer({
-  messageField: { drafts, attachments, field },
+  entry: { drafts, attachments, field },
   onSend,
   onStop,
   onEditLast,
@@ -164,22 +165,11 @@ function hasAttachments({ images, files = [] }: Draft): boolean {
 }
 
 function FileButton({ onPick }: { readonly onPick: (files: readonly File[]) => void }): ReactNode {
-  const input = useRef<HTMLInputElement>(null)
+  const [field, choose] = useFiles(say.common.files, onPick)
   return (
     <>
-      <IconButton label={say.common.addFiles} icon="attach" onClick={() => input.current?.click()} />
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
-        aria-label={say.common.files}
-        onChange={(event) => {
-          onPick([...(event.target.files ?? [])])
-          // Allows choosing the same file again.
-          event.target.value = ''
-        }}
-      />
+      <IconButton label={say.common.addFiles} icon="attach" onClick={choose} />
+      {field}
     </>
   )
 }

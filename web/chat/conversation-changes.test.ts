@@ -5,12 +5,12 @@ import {
   adopt,
   canContinue,
   emptyConversation,
-  forkOf,
   isAnswering,
   messagesBefore,
   withMessage,
   withTree,
 } from './conversation-changes.ts'
+import { forkOf } from './fork.ts'
 import { answerMessage, userMessage } from './testing.ts'
 
 const settings = { system: '', parameters: {} }

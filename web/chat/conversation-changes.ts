@@ -1,7 +1,6 @@
 import type { AssistantMessage, ChatSettings, Conversation, Message, UserMessage } from '../history/conversation.ts'
 import { titleFrom } from '../history/title.ts'
 import { branchOf, leafOf, type Tree } from '../history/tree.ts'
-import { say } from '../texts/say.ts'
 
 /** Changes of conversations. Each returns a new object; unchanged messages keep their identity. */
 
@@ -25,34 +24,6 @@ export function withMessage(conversation: Conversation, changed: Message): Conve
       message.id === changed.id ? { ...changed, parent: message.parent } : message,
     ),
   }
-}
-
-/** Returns a new conversation with the shown messages until one of them. */
-export function forkOf(conversation: Conversation, messageId: string, id: string, now: number): Conversation {
-  const branch = branchOf(conversation)
-  const end = branch.findIndex((message) => message.id === messageId)
-  const title = conversation.title.slice(0, forkedTitleMax)
-  return {
-    ...conversation,
-    id,
-    title: title.endsWith(forkMark) ? title : title + forkMark,
-    isTitled: true,
-    isPinned: false,
-    created: now,
-    updated: now,
-    messages: branch.slice(0, end + 1).map((message) => ({ ...ended(message), parent: undefined })),
-    leaf: undefined,
-  }
-}
-
-const forkMark = say.chat.forkMark,
-  forkedTitleMax = 200
-
-/** A running answer of the other conversation does not go on in a fork. */
-function ended(message: Message): Message {
-  return message.role === 'assistant' && message.status === 'streaming'
-    ? { ...message, status: 'interrupted' }
-    : message
 }
 
 /** Returns the messages before the one with this id; all of them if it is missing. */

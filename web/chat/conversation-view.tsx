@@ -10,7 +10,7 @@ import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { focusContent } from '../ui/focus-content.ts'
-import { ChatMessages, useChatColumn } from './chat-column.tsx'
+import { useChatColumn } from './chat-column.tsx'
 import type { ChatController } from './chat-controller.ts'
 import { Composer } from './composer.tsx'
 import { lastAnswer, lastQuestion } from './conversation-changes.ts'
@@ -62,7 +62,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
     if (model === undefined) return
     addRecent(recentModels(boot.user?.id), model)
     chat.send(messageField.take(), model)
-    column.follow.toEnd()
+    column.toEnd()
     if (isNew) onStart()
   }
 
@@ -87,15 +87,15 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
         isOpen={isSettingsOpen}
         setOpen={setSettingsOpen}
       />
-      <ChatMessages column={column}>
-        {phase === 'ready' && messages.length === 0 ? (
+      {column.show(
+        phase === 'ready' && messages.length === 0 ? (
           <EmptyChat
             name={boot.user === undefined ? '' : displayNameOf(boot.user)}
             onPrompt={useExample}
             models={modelsState.kind === 'ready' ? modelsState.answer : undefined}
           />
-        ) : null}
-      </ChatMessages>
+        ) : null,
+      )}
       <div className="shrink-0 overflow-y-hidden pt-1 pb-3 [scrollbar-gutter:stable]">
         <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-4">
           <NotSavedNotice failure={phase === 'ready' ? failure : undefined} />
@@ -108,7 +108,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
           <KeptNotice keptMs={boot.contentKeptMs} />
           {phase === 'ready' ? (
             <Composer
-              messageField={messageField}
+              entry={messageField}
               onSend={send}
               onStop={() => chat.stop()}
               onEditLast={() => column.actions.edit(lastQuestion(messages)?.id)}

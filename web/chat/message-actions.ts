@@ -1,13 +1,14 @@
 import { navigate } from '../app/route.ts'
 import type { Conversation, Draft, HistoryStore, Message } from '../history/conversation.ts'
 import { branchOf, versionsOf } from '../history/tree.ts'
+import { messageOf } from '../message-of.ts'
 import { newId } from '../new-id.ts'
 import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { focusContent } from '../ui/focus-content.ts'
 import type { ChatController } from './chat-controller.ts'
-import { forkOf, lastQuestion, messagesBefore } from './conversation-changes.ts'
+import { lastQuestion, messagesBefore } from './conversation-changes.ts'
 
 /** Actions on the messages of a conversation. */
 export interface MessageActions {
@@ -51,15 +52,16 @@ export interface CopyTexts {
 /** Stores a copy of a conversation, and opens it. */
 export async function openCopy(
   history: HistoryStore,
-  copy: Conversation,
+  copy: Conversation | Promise<Conversation>,
   { opened, failed }: CopyTexts,
 ): Promise<void> {
   try {
-    await history.put(copy)
-    navigate({ view: 'chat', id: copy.id })
+    const { id } = await copy
+    await history.put(await copy)
+    navigate({ view: 'chat', id })
     announce(opened)
   } catch (error) {
-    announce(failed(error instanceof Error ? error.message : String(error)))
+    announce(failed(messageOf(error)))
   }
 }
 
@@ -133,7 +135,7 @@ export function messageActions({
       chat.showVersion(next.id)
       announce(say.chat.versionOf(formatCount(at + 1), formatCount(versions.length)))
     },
-    fork: (id) => void openCopy(history, forkOf(chat.state.get().conversation, id, newId(), Date.now()), copyTexts),
+    fork: (id) => void openCopy(history, forked(chat.state.get().conversation, id), copyTexts),
     asked(answerId) {
       const lengths = messagesBefore(messages(), answerId).map(({ text }) => text.length)
       return {
@@ -152,4 +154,9 @@ export function messageActions({
     },
     openSettings,
   }
+}
+
+async function forked(conversation: Conversation, messageId: string): Promise<Conversation> {
+  const { forkOf } = await import('./fork.ts')
+  return forkOf(conversation, messageId, newId(), Date.now())
 }

@@ -16,17 +16,14 @@ export interface ModelsNoticeProps {
 /** Reports that no model is available, or not the selected one. */
 export const ModelsNotice = memo(function ModelsNotice({ state, model, onRefresh }: ModelsNoticeProps): ReactNode {
   if (state.kind === 'loading') return null
+  const refresh = (text: string): ReactNode => (
+    <Button icon="retry" onClick={() => void onRefresh()}>
+      {text}
+    </Button>
+  )
   if (state.kind === 'failed') {
     return (
-      <Notice
-        kind="warn"
-        title={say.chat.unlisted}
-        actions={
-          <Button icon="retry" onClick={() => void onRefresh()}>
-            {say.common.tryAgain}
-          </Button>
-        }
-      >
+      <Notice kind="warn" title={say.chat.unlisted} actions={refresh(say.common.tryAgain)}>
         {state.error.message}
       </Notice>
     )
@@ -42,9 +39,7 @@ export const ModelsNotice = memo(function ModelsNotice({ state, model, onRefresh
             <ButtonLink href={hrefOf({ view: 'providers' })} variant="primary">
               {say.common.lookAtProviders}
             </ButtonLink>
-            <Button icon="retry" onClick={() => void onRefresh()}>
-              {say.chat.lookAgain}
-            </Button>
+            {refresh(say.chat.lookAgain)}
           </>
         }
       >

@@ -95,24 +95,19 @@ function passedOver(trail: readonly TrailEntry[], provider: string): readonly st
 }
 
 /** Classes of failures (docs/failover.md) in a word or two. All others are `failed`. */
-const failureWords: ReadonlyMap<string, string> = new Map([
-  ['rate_limit', say.failures.busy],
-  ['overloaded', say.failures.busy],
-  ['resources', say.failures.busy],
-  ['dns', say.failures.unreachable],
-  ['connect', say.failures.unreachable],
-  ['tls', say.failures.unreachable],
-  ['reset', say.failures.unreachable],
-  ['timeout', say.failures.slow],
-  ['request_timeout', say.failures.slow],
-  ['bad_request', say.failures.refused],
-  ['content_policy', say.failures.refused],
-  ['context_length', say.failures.small],
-  ['credential', say.failures.key],
-  ['quota', say.failures.credit],
-  ['budget', say.failures.budget],
-  ['no_price', say.failures.unpriced],
-  ['model_gone', say.failures.lacks],
-  ['cut', say.failures.cut],
-  ['empty', say.failures.empty],
-])
+const failureWords: ReadonlyMap<string, string> = new Map(
+  [
+    [say.failures.busy, 'rate_limit', 'overloaded', 'resources'],
+    [say.failures.unreachable, 'dns', 'connect', 'tls', 'reset'],
+    [say.failures.slow, 'timeout', 'request_timeout'],
+    [say.failures.refused, 'bad_request', 'content_policy'],
+    [say.failures.small, 'context_length'],
+    [say.failures.key, 'credential'],
+    [say.failures.credit, 'quota'],
+    [say.failures.budget, 'budget'],
+    [say.failures.unpriced, 'no_price'],
+    [say.failures.lacks, 'model_gone'],
+    [say.failures.cut, 'cut'],
+    [say.failures.empty, 'empty'],
+  ].flatMap(([words = '', ...classes]) => classes.map((each) => [each, words] as const)),
+)

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { ChatMessages, useChatColumn } from '../chat/chat-column.tsx'
+import { useChatColumn } from '../chat/chat-column.tsx'
 import type { ChatController } from '../chat/chat-controller.ts'
 import { NotSavedNotice } from '../chat/conversation-notices.tsx'
 import { openCopy } from '../chat/message-actions.ts'
@@ -51,19 +51,21 @@ export function CompareColumn({ chat, place, onCatchUp, onRemove, onSettings }: 
         )}
         {onRemove === undefined ? null : <IconButton label={say.compare.removeModel} icon="close" onClick={onRemove} />}
       </div>
-      <ChatMessages column={column}>
-        {state.phase === 'ready' && messages.length === 0 ? (
-          <div className="flex flex-col items-center gap-3 pt-[8vh] text-center text-sm text-muted">
-            <p>{model === undefined ? say.compare.chooseAbove : say.compare.answersNext}</p>
-            {onCatchUp === undefined || model === undefined ? null : (
-              <Button icon="play" onClick={onCatchUp}>
-                {say.compare.askLast}
-              </Button>
-            )}
-          </div>
-        ) : null}
-        <NotSavedNotice failure={state.phase === 'ready' ? state.failure : undefined} />
-      </ChatMessages>
+      {column.show(
+        <>
+          {state.phase === 'ready' && messages.length === 0 ? (
+            <div className="flex flex-col items-center gap-3 pt-[8vh] text-center text-sm text-muted">
+              <p>{model === undefined ? say.compare.chooseAbove : say.compare.answersNext}</p>
+              {onCatchUp === undefined || model === undefined ? null : (
+                <Button icon="play" onClick={onCatchUp}>
+                  {say.compare.askLast}
+                </Button>
+              )}
+            </div>
+          ) : null}
+          <NotSavedNotice failure={state.phase === 'ready' ? state.failure : undefined} />
+        </>,
+      )}
     </section>
   )
 }

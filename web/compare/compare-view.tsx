@@ -209,7 +209,7 @@ function CompareFoot({ comparison, columns, overview, messageField }: CompareFoo
         <ModelsNotice state={state} model={undefined} onRefresh={models.refresh} />
         <KeptNotice keptMs={boot.contentKeptMs} />
         <Composer
-          messageField={messageField}
+          entry={messageField}
           onSend={() => comparison.send(messageField.take())}
           onStop={() => comparison.stop()}
           onEditLast={() => undefined}

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { currentRoute } from '../app/route.ts'
+import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
@@ -47,7 +48,7 @@ export function HistoryList({ currentId }: { readonly currentId: string | undefi
 
   function attempt(what: string, work: () => Promise<void>): void {
     setProblem(undefined)
-    work().catch((error: unknown) => setProblem({ what, why: error instanceof Error ? error.message : String(error) }))
+    work().catch((error: unknown) => setProblem({ what, why: messageOf(error) }))
   }
 
   const heads = state.kind === 'ready' ? state.heads : []
@@ -174,18 +175,14 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
         return attempt(say.history.cannotPinIt, () => actions.pin(head))
       case 'move':
         return setQuestion({ kind: 'move', head })
-      case 'save-json':
-        return attempt(say.history.cannotExportIt, () => actions.saveJson(head))
-      case 'save-markdown':
-        return attempt(say.history.cannotExportIt, () => actions.saveMarkdown(head))
-      case 'save-html':
-        return attempt(say.history.cannotExportIt, () => actions.saveHtml(head))
       case 'delete':
         return attempt(say.history.cannotDeleteIt, async () => {
           const at = ids.indexOf(head.id)
           await actions.remove(head)
           keys.focus(ids[at + 1] ?? ids[at - 1])
         })
+      default:
+        return attempt(say.history.cannotExportIt, () => actions[name](head))
     }
   }
 

@@ -9,7 +9,7 @@ import { foundMessage } from './found-message.ts'
 import { oneLine } from './one-line.ts'
 
 /** Commands of a row. */
-export type RowCommand = 'rename' | 'pin' | 'move' | 'save-json' | 'save-markdown' | 'save-html' | 'delete'
+export type RowCommand = 'rename' | 'pin' | 'move' | 'saveJson' | 'saveMarkdown' | 'saveHtml' | 'delete'
 
 export interface HistoryRowProps {
   readonly head: ConversationHead
@@ -105,9 +105,9 @@ function RowMenu({ head, isTabStop, onCommand }: Pick<HistoryRowProps, 'head' | 
           { label: say.history.rename, icon: 'edit', run: command('rename') },
           { label: head.isPinned ? say.history.unpin : say.history.pin, icon: 'pin', run: command('pin') },
           { label: say.folders.move, icon: 'folder', run: command('move') },
-          { label: say.history.exportJson, icon: 'download', run: command('save-json') },
-          { label: say.history.exportMarkdown, icon: 'download', run: command('save-markdown') },
-          { label: say.history.exportHtml, icon: 'download', run: command('save-html') },
+          { label: say.history.exportJson, icon: 'download', run: command('saveJson') },
+          { label: say.history.exportMarkdown, icon: 'download', run: command('saveMarkdown') },
+          { label: say.history.exportHtml, icon: 'download', run: command('saveHtml') },
           { label: say.common.delete, icon: 'trash', isDanger: true, run: command('delete') },
         ]}
       />

@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent, useState, type ReactNode } from 'react'
+import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
@@ -41,7 +42,7 @@ export function ImportDialog({ file, attempt, onClose }: ImportDialogProps): Rea
         if (signal.aborted) showReport(report)
       } catch (error) {
         if (signal.aborted) throw error
-        setState({ kind: 'refused', why: error instanceof Error ? error.message : String(error) })
+        setState({ kind: 'refused', why: messageOf(error) })
       }
     }),
   )

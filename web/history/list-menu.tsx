@@ -1,8 +1,9 @@
-import { useRef, useState, type ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
 import { lazily } from '../ui/lazily.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { Menu, type MenuEntry } from '../ui/menu.tsx'
+import { jsonFiles, useFiles } from '../ui/use-files.tsx'
 
 const DeleteAllDialog = lazily(async () => (await import('./list-tools.ts')).DeleteAllDialog)
 const ImportDialog = lazily(async () => (await import('./list-tools.ts')).ImportDialog)
@@ -19,7 +20,7 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
   const { history } = useServices()
   const [isAsking, setAsking] = useState(false)
   const [imported, setImported] = useState<File>()
-  const field = useRef<HTMLInputElement>(null)
+  const [field, choose] = useFiles(say.history.fileOfConversations, ([file]) => setImported(file), jsonFiles)
 
   async function exportAll(): Promise<void> {
     await (await import('./list-tools.ts')).saveAll(history, count)
@@ -30,39 +31,28 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
     await (await import('./list-tools.ts')).deleteAll(history)
   }
 
+  const exporting: MenuEntry = {
+    label: say.history.exportAll,
+    icon: 'download',
+    run: () => attempt(say.history.cannotExportAll, exportAll),
+  }
+  const deleting: MenuEntry = {
+    label: say.history.deleteAll,
+    icon: 'trash',
+    isDanger: true,
+    run: () => setAsking(true),
+  }
   return (
     <>
       <Menu
         label={say.history.allConversations}
         items={[
-          ...(count === 0
-            ? []
-            : [
-                {
-                  label: say.history.exportAll,
-                  icon: 'download',
-                  run: () => attempt(say.history.cannotExportAll, exportAll),
-                } as const,
-              ]),
-          { label: say.history.import, icon: 'upload', run: () => field.current?.click() },
-          ...(count === 0
-            ? []
-            : [{ label: say.history.deleteAll, icon: 'trash', isDanger: true, run: () => setAsking(true) } as const]),
+          ...(count === 0 ? [] : [exporting]),
+          { label: say.history.import, icon: 'upload', run: choose },
+          ...(count === 0 ? [] : [deleting]),
         ]}
       />
-      <input
-        ref={field}
-        type="file"
-        accept=".json,application/json"
-        hidden
-        aria-label={say.history.fileOfConversations}
-        onChange={({ target }) => {
-          const [file] = target.files ?? []
-          // Allows choosing the same file again.
-          target.value = ''
-          setImported(file)
-        }}
-      />
+      {field}
       {/* Keys pressed in a dialog must not reach the list. */}
       <div className="contents" onKeyDown={(event) => event.stopPropagation()}>
         {isAsking ? (

@@ -40,18 +40,9 @@ export function rowActions(history: HistoryStore, currentId: () => string | unde
       await history.amend(id, { isPinned: !isPinned })
       announce(isPinned ? say.history.unpinned : say.history.pinned)
     },
-    async saveJson(head) {
-      const [{ saveJson }, conversation] = await Promise.all([import('./list-tools.ts'), whole(head)])
-      await saveJson(conversation)
-    },
-    async saveMarkdown(head) {
-      const [{ saveMarkdown }, conversation] = await Promise.all([import('./list-tools.ts'), whole(head)])
-      saveMarkdown(conversation)
-    },
-    async saveHtml(head) {
-      const [{ saveHtml }, conversation] = await Promise.all([import('./save-html.tsx'), whole(head)])
-      await saveHtml(conversation)
-    },
+    saveJson: async (head) => (await import('./list-tools.ts')).saveJson(await whole(head)),
+    saveMarkdown: async (head) => (await import('./list-tools.ts')).saveMarkdown(await whole(head)),
+    saveHtml: async (head) => (await import('./save-html.tsx')).saveHtml(await whole(head)),
     async remove({ id }) {
       await deleteUndoable(history, id)
       announce(say.history.deletedUndo)

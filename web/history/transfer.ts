@@ -1,4 +1,5 @@
 import { isRecord } from '../../src/base/json-value.ts'
+import { messageOf } from '../message-of.ts'
 import { newId } from '../new-id.ts'
 import { say } from '../texts/say.ts'
 import { formatCount } from '../ui/format.ts'
@@ -135,7 +136,7 @@ async function importOne(
   try {
     await history.restore(conversation)
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
   if (history.fault === 'full') {
     await history.remove(conversation.id)

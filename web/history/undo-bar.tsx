@@ -1,5 +1,6 @@
 import { useEffect, useState, type ReactNode } from 'react'
 import { navigate } from '../app/route.ts'
+import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { rich } from '../texts/rich.tsx'
@@ -30,7 +31,7 @@ export function UndoBar(): ReactNode {
       announce(others.length === 0 ? say.history.putBack : say.history.putBackCount(others.length + 1))
       if (first !== undefined && others.length === 0) navigate({ view: 'chat', id: first.id })
     } catch (error) {
-      announce(say.history.putBackFailed(error instanceof Error ? error.message : String(error)))
+      announce(say.history.putBackFailed(messageOf(error)))
     }
   }
 

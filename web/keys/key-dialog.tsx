@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from 'react'
+import { messageOf } from '../message-of.ts'
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -25,7 +26,7 @@ export function KeyDialog({ title, label, isDangerous, perform, onClose, childre
     try {
       await perform()
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error))
+      setFailure(messageOf(error))
       setBusy(false)
     }
   }

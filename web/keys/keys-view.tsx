@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import type { KeyEntry, LimitEntry, MadeKeyEntry, OwnLimitsAnswer } from '../../src/http/page/page-api.ts'
 import { useServices } from '../services.ts'
 import { rich } from '../texts/rich.tsx'
@@ -8,8 +8,10 @@ import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { keptTime } from '../ui/kept-time.ts'
+import { Choice, Labelled, smallLook } from '../ui/labelled.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { useLoaded } from '../ui/use-answer.ts'
 import { KeyDialog } from './key-dialog.tsx'
 import { foundKeys, inOrder, isOver, rotatableOf } from './key-entries.ts'
 import { KeyList } from './key-list.tsx'
@@ -131,42 +133,22 @@ function Filter({
   readonly onWhose: (whose: Whose) => void
   readonly onText: (text: string) => void
 }): ReactNode {
-  const id = useId()
-  const choices: readonly Whose[] = [...teams.map((team): Whose => `team:${team}`), ...(hasAll ? ['all' as const] : [])]
-  const look = 'min-h-9 rounded-lg border border-muted bg-page px-2 text-base pointer-coarse:min-h-11'
   return (
     <div className="flex flex-wrap gap-3">
-      <div className="flex flex-col gap-1">
-        <label htmlFor={`${id}-whose`} className="text-xs text-muted">
-          {say.keys.whose}
-        </label>
-        <select
-          id={`${id}-whose`}
-          value={whose}
-          className={look}
-          onChange={({ target: { value } }) => onWhose(choices.find((choice) => choice === value) ?? 'mine')}
-        >
-          <option value="mine">{say.keys.mine}</option>
-          {teams.map((team) => (
-            <option key={team} value={`team:${team}`}>
-              {say.keys.ofTeam(team)}
-            </option>
-          ))}
-          {hasAll ? <option value="all">{say.keys.ofAll}</option> : null}
-        </select>
-      </div>
-      <div className="flex min-w-48 flex-1 flex-col gap-1">
-        <label htmlFor={`${id}-text`} className="text-xs text-muted">
-          {say.keys.filter}
-        </label>
-        <input
-          id={`${id}-text`}
-          type="search"
-          value={text}
-          className={look}
-          onChange={({ target }) => onText(target.value)}
-        />
-      </div>
+      <Choice
+        label={say.keys.whose}
+        look={smallLook}
+        value={whose}
+        options={[
+          ['mine', say.keys.mine],
+          ...teams.map((team) => [`team:${team}`, say.keys.ofTeam(team)] as const),
+          ...(hasAll ? [['all', say.keys.ofAll] as const] : []),
+        ]}
+        onChange={onWhose}
+      />
+      <Labelled label={say.keys.filter} look={{ ...smallLook, box: 'flex min-w-48 flex-1 flex-col gap-1' }}>
+        {(field) => <input {...field} type="search" value={text} onChange={({ target }) => onText(target.value)} />}
+      </Labelled>
     </div>
   )
 }
@@ -241,21 +223,11 @@ function Line({ name, value }: { readonly name: string; readonly value: string }
  * @param round a new one asks again
  */
 function OwnLimits({ round }: { readonly round: unknown }): ReactNode {
-  const { client } = useServices()
-  const [limits, setLimits] = useState<readonly LimitEntry[]>([])
-  const [content, setContent] = useState<OwnLimitsAnswer['content']>(null)
-  useEffect(() => {
-    const leaving = new AbortController()
-    client.get<OwnLimitsAnswer>('/v1/key', leaving.signal).then(
-      (answer) => {
-        setLimits(answer.limits)
-        setContent(answer.content)
-      },
-      // The keys are shown without them; the list of keys tells why the service does not answer.
-      () => setLimits([]),
-    )
-    return () => leaving.abort()
-  }, [client, round])
+  const path = '/v1/key'
+  const { answer, error } = useLoaded((client, signal) => client.get<OwnLimitsAnswer>(path, signal), path, round)
+  // The keys are shown without limits that cannot be read; the list of keys tells why the service does not answer.
+  const limits = error === undefined ? (answer?.limits ?? []) : []
+  const content = answer?.content ?? null
   return (
     <>
       {content === null ? null : (

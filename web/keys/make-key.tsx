@@ -1,6 +1,7 @@
 import { useId, useState, type FormEvent, type ReactNode } from 'react'
 import type { MadeKeyEntry } from '../../src/http/page/page-api.ts'
 import { ApiError } from '../api/client.ts'
+import { messageOf } from '../message-of.ts'
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { modelsIn } from './key-entries.ts'
@@ -36,7 +37,7 @@ export function MakeKey({ ceilings, inUse, make, onMade }: MakeKeyProps): ReactN
       setModels('')
     } catch (error) {
       const field = error instanceof ApiError ? (error.param ?? '') : ''
-      setFault({ field, text: error instanceof Error ? error.message : String(error) })
+      setFault({ field, text: messageOf(error) })
       document.getElementById(`${id}-${field}`)?.focus()
     }
     setBusy(false)

@@ -1,7 +1,7 @@
-import { useCallback, useEffect, useState } from 'react'
 import type { KeyEntry, KeysAnswer, MadeKeyEntry, OwnKeysAnswer } from '../../src/http/page/page-api.ts'
 import type { ApiClient } from '../api/client.ts'
 import { useServices } from '../services.ts'
+import { useLoaded } from '../ui/use-answer.ts'
 
 /** Whose keys are shown: one's own, those of a team, or all. */
 export type Whose = 'mine' | 'all' | `team:${string}`
@@ -33,8 +33,7 @@ export interface KeyRequest {
   readonly scopes: readonly string[]
 }
 
-interface Loaded extends Partial<Pick<KeysState, 'keys' | 'ceilings' | 'error'>> {
-  readonly whose: Whose
+interface Found extends Partial<Pick<KeysState, 'keys' | 'ceilings'>> {
   readonly isCut?: boolean
 }
 
@@ -44,31 +43,16 @@ const pagesMax = 10
 /** The keys of the person, or of all, and what can be done with them. */
 export function useKeys(whose: Whose): KeysState {
   const { client } = useServices()
-  const [loaded, setLoaded] = useState<Loaded>({ whose })
-  const [round, setRound] = useState(0)
-  const reload = useCallback(() => setRound((count) => count + 1), [])
-
-  useEffect(() => {
-    const leaving = new AbortController()
-    const asked = whose === 'all' ? allKeys(client, leaving.signal) : ownKeys(client, teamIn(whose), leaving.signal)
-    asked.then(
-      (found) => setLoaded({ whose, ...found }),
-      (error: unknown) => {
-        if (leaving.signal.aborted) return
-        const text = error instanceof Error ? error.message : String(error)
-        setLoaded((before) => ({ ...(before.whose === whose ? before : { whose }), error: text }))
-      },
-    )
-    return () => leaving.abort()
-  }, [client, whose, round])
-
-  const isCurrent = loaded.whose === whose
+  const { answer, error, reload } = useLoaded<Found>(
+    (_, signal) => (whose === 'all' ? allKeys(client, signal) : ownKeys(client, teamIn(whose), signal)),
+    whose,
+  )
   const path = whose === 'all' ? '/v1/keys' : '/api/keys'
   return {
-    keys: isCurrent ? loaded.keys : undefined,
-    ceilings: isCurrent ? loaded.ceilings : undefined,
-    isCut: isCurrent && loaded.isCut === true,
-    error: isCurrent ? loaded.error : undefined,
+    keys: answer?.keys,
+    ceilings: answer?.ceilings,
+    isCut: answer?.isCut === true,
+    error,
     reload,
     async make(request) {
       const team = teamIn(whose)
@@ -87,8 +71,6 @@ export function useKeys(whose: Whose): KeysState {
     },
   }
 }
-
-type Found = Omit<Loaded, 'whose'>
 
 /** The name of the team; `undefined`: not of a team. */
 export function teamIn(whose: Whose): string | undefined {

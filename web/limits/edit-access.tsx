@@ -6,6 +6,7 @@ import type {
   AccessFileFault,
 } from '../../src/http/page/page-api.ts'
 import { ApiError } from '../api/client.ts'
+import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
@@ -291,8 +292,4 @@ function shownText({ text = '' }: AccessFileAnswer): string {
 /** The text for the file, with the line ends that the file has. */
 function fileText(text: string, base: AccessFileAnswer): string {
   return base.text?.includes('\r\n') === true ? text.replaceAll('\n', '\r\n') : text
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

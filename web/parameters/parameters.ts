@@ -47,17 +47,27 @@ export interface ListParameter {
 /** A parameter. There are no defaults: unset parameters are not sent, and the provider decides. */
 export type Parameter = NumberParameter | FlagParameter | ChoiceParameter | ListParameter
 
-const penalty = { min: -2, max: 2, step: 0.1, rest: 0 }
+type Range = NonNullable<NumberParameter['range']>
+
+function number<Name extends NumberParameter['name']>(name: Name, isInteger: boolean, range?: Range) {
+  return { kind: 'number', name, isInteger, ...(range && { range }) } as const
+}
+
+function flag<Name extends FlagParameter['name']>(name: Name) {
+  return { kind: 'flag', name } as const
+}
+
+const penalty: Range = { min: -2, max: 2, step: 0.1, rest: 0 }
 
 /** All parameters by name. */
 export const parameters = {
-  temperature: { kind: 'number', name: 'temperature', isInteger: false, range: { min: 0, max: 2, step: 0.1, rest: 1 } },
-  top_p: { kind: 'number', name: 'top_p', isInteger: false, range: { min: 0, max: 1, step: 0.05, rest: 1 } },
-  frequency_penalty: { kind: 'number', name: 'frequency_penalty', isInteger: false, range: penalty },
-  presence_penalty: { kind: 'number', name: 'presence_penalty', isInteger: false, range: penalty },
-  seed: { kind: 'number', name: 'seed', isInteger: true },
-  max_completion_tokens: { kind: 'number', name: 'max_completion_tokens', isInteger: true },
-  max_tokens: { kind: 'number', name: 'max_tokens', isInteger: true },
+  temperature: number('temperature', false, { min: 0, max: 2, step: 0.1, rest: 1 }),
+  top_p: number('top_p', false, { min: 0, max: 1, step: 0.05, rest: 1 }),
+  frequency_penalty: number('frequency_penalty', false, penalty),
+  presence_penalty: number('presence_penalty', false, penalty),
+  seed: number('seed', true),
+  max_completion_tokens: number('max_completion_tokens', true),
+  max_tokens: number('max_tokens', true),
   stop: { kind: 'list', name: 'stop' },
   reasoning_effort: {
     kind: 'choice',
@@ -65,10 +75,10 @@ export const parameters = {
     common: ['low', 'medium', 'high'],
     rare: ['none', 'minimal', 'xhigh', 'max'],
   },
-  enable_thinking: { kind: 'flag', name: 'enable_thinking' },
-  logprobs: { kind: 'flag', name: 'logprobs' },
-  top_logprobs: { kind: 'number', name: 'top_logprobs', isInteger: true, range: { min: 0, max: 20, step: 1, rest: 0 } },
-  stream: { kind: 'flag', name: 'stream' },
+  enable_thinking: flag('enable_thinking'),
+  logprobs: flag('logprobs'),
+  top_logprobs: number('top_logprobs', true, { min: 0, max: 20, step: 1, rest: 0 }),
+  stream: flag('stream'),
 } as const satisfies { readonly [Name in ParameterName]-?: Parameter & { readonly name: Name } }
 
 /** Parses stored or imported parameters. Unknown, invalid and out-of-range ones are left out. */

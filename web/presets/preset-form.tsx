@@ -1,5 +1,6 @@
 import { useId, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import type { ChatSettings, Parameters } from '../history/conversation.ts'
+import { messageOf } from '../message-of.ts'
 import { boxStyle, describedBy, Field, inputStyle } from '../parameters/field.tsx'
 import { countSet } from '../parameters/parameters.ts'
 import { say } from '../texts/say.ts'
@@ -41,7 +42,7 @@ export function PresetForm({ preset, settings, canShare, onSave, onClose }: Pres
     try {
       await onSave({ ...kept(preset), ...presetOf(fields), name: finalName })
     } catch (error) {
-      setFault(error instanceof Error ? error.message : String(error))
+      setFault(messageOf(error))
       setBusy(false)
     }
   }

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState, type ReactNode } from 'react'
 import type { ChatSettings } from '../history/conversation.ts'
 import { saveFile } from '../history/save-file.ts'
 import { exportJson, importJson } from '../history/transfer.ts'
+import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
@@ -9,6 +10,7 @@ import { announce } from '../ui/announce.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
+import { jsonFiles, useFiles } from '../ui/use-files.tsx'
 import { PresetForm } from './preset-form.tsx'
 import { summaryOf, type Preset } from './preset.ts'
 import { presetsOf } from './presets-store.ts'
@@ -21,7 +23,11 @@ export function PresetsPanel({ settings }: { readonly settings: ChatSettings }):
   const [edited, setEdited] = useState<{ readonly preset: Preset | undefined }>()
   const [removed, setRemoved] = useState<Preset>()
   const [outcome, setOutcome] = useState<string>()
-  const chosen = useRef<HTMLInputElement>(null)
+  const [fileField, chooseFile] = useFiles(
+    say.presets.file,
+    ([from]) => (from === undefined ? undefined : void attempt(() => imported(from))),
+    jsonFiles,
+  )
   const adder = useRef<HTMLButtonElement>(null)
   const isOwner = services.boot.isOwner && file !== undefined
   const own = presets.filter(({ isShared }) => !isShared)
@@ -34,7 +40,7 @@ export function PresetsPanel({ settings }: { readonly settings: ChatSettings }):
       setOutcome(text)
       announce(text)
     } catch (error) {
-      setOutcome(error instanceof Error ? error.message : String(error))
+      setOutcome(messageOf(error))
     }
   }
 
@@ -75,23 +81,11 @@ export function PresetsPanel({ settings }: { readonly settings: ChatSettings }):
         {own.length === 0 ? null : (
           <IconButton label={say.presets.exportOwn} icon="download" onClick={() => void attempt(exported)} />
         )}
-        <IconButton label={say.presets.import} icon="upload" onClick={() => chosen.current?.click()} />
+        <IconButton label={say.presets.import} icon="upload" onClick={chooseFile} />
         <Button ref={adder} icon="plus" onClick={() => setEdited({ preset: undefined })}>
           {say.presets.newFromThese}
         </Button>
-        <input
-          ref={chosen}
-          type="file"
-          accept=".json,application/json"
-          hidden
-          aria-label={say.presets.file}
-          onChange={({ target }) => {
-            const [from] = target.files ?? []
-            // Allows choosing the same file again.
-            target.value = ''
-            if (from !== undefined) void attempt(() => imported(from))
-          }}
-        />
+        {fileField}
       </div>
       {fault === undefined ? null : (
         <Notice kind="warn" title={say.presets.sharedPresets}>

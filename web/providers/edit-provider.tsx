@@ -1,9 +1,10 @@
 import { useState, type ReactNode } from 'react'
 import type { ProviderEdits, ProviderSettings } from '../../src/http/page/page-api.ts'
 import { say } from '../texts/say.ts'
+import { useLoaded } from '../ui/use-answer.ts'
 import { describeLacks } from './describe-provider.ts'
 import { editsOf, emptyValues, faultsOfEdit, freeVariableMark, ownServer, valuesOf } from './form-draft.ts'
-import { FormDialog, FormFrame, KeyFields, TextField, useLoaded, useProviderForm } from './provider-form.tsx'
+import { FormDialog, FormFrame, KeyFields, TextField, useProviderForm } from './provider-form.tsx'
 
 interface EditProviderProps {
   readonly id: string
@@ -17,12 +18,16 @@ export function EditProvider({ id, save, onClose }: EditProviderProps): ReactNod
   /** What was typed, if the file was changed meanwhile. */
   const [pending, setPending] = useState<ProviderEdits>()
   const path = `/api/providers/settings?${new URLSearchParams({ id }).toString()}`
-  const { answer: settings, failure } = useLoaded<ProviderSettings>(path, pending)
+  const { answer: settings, error } = useLoaded(
+    (client, signal) => client.get<ProviderSettings>(path, signal),
+    path,
+    pending,
+  )
   return (
     <FormDialog
       title={say.providers.settingsOf(id)}
       failedTitle={say.providers.settingsFailed}
-      failure={failure}
+      failure={error}
       onClose={onClose}
     >
       {settings === undefined ? null : (

@@ -3,6 +3,7 @@ import type { BrandEntry, BrandsAnswer, ProviderDraft } from '../../src/http/pag
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
 import { Notice } from '../ui/notice.tsx'
+import { useLoaded } from '../ui/use-answer.ts'
 import { describeLacks } from './describe-provider.ts'
 import {
   draftOf,
@@ -21,7 +22,6 @@ import {
   FormFrame,
   KeyFields,
   TextField,
-  useLoaded,
   useProviderForm,
   type ProviderForm,
 } from './provider-form.tsx'
@@ -36,12 +36,12 @@ interface NewProviderProps {
 
 /** A dialog that adds a provider: brand or address, the variable of its key, and its models. */
 export function NewProvider(props: NewProviderProps): ReactNode {
-  const { answer, failure } = useLoaded<BrandsAnswer>('/api/providers/brands')
+  const { answer, error } = useLoaded((client, signal) => client.get<BrandsAnswer>('/api/providers/brands', signal), '')
   return (
     <FormDialog
       title={say.providers.addTitle}
       failedTitle={say.providers.brandsFailed}
-      failure={failure}
+      failure={error}
       onClose={props.onClose}
     >
       {answer === undefined ? null : <Form {...props} {...answer} />}

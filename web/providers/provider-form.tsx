@@ -1,10 +1,11 @@
-import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } from 'react'
+import { useId, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import type {
   ProviderLook,
   ProviderLookRequest,
   ProviderSettings,
   ProviderTimeouts,
 } from '../../src/http/page/page-api.ts'
+import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
@@ -17,26 +18,6 @@ import { fieldLook, Labelled, LookResult, lookWords, plainText, TimeoutFields } 
 import { ModelChoice } from './model-choice.tsx'
 
 // The form that adds or changes a provider: its state, its frame, and the fields that both have.
-
-interface Loaded<Answer> {
-  readonly answer: Answer | undefined
-  readonly failure: string | undefined
-}
-
-/** Reads what the form is about. @param again another value reads it again */
-export function useLoaded<Answer>(path: string, again?: unknown): Loaded<Answer> {
-  const { client } = useServices()
-  const [answer, setAnswer] = useState<Answer>()
-  const [failure, setFailure] = useState<string>()
-  useEffect(() => {
-    const leaving = new AbortController()
-    client.get<Answer>(path, leaving.signal).then(setAnswer, (error: unknown) => {
-      if (!leaving.signal.aborted) setFailure(messageOf(error))
-    })
-    return () => leaving.abort()
-  }, [client, path, again])
-  return { answer, failure }
-}
 
 /** A dialog with a form, as soon as there is one. */
 export function FormDialog({
@@ -135,10 +116,6 @@ export function useProviderForm(plan: {
 }
 
 const faultOrder = ['kind', 'id', 'baseUrl', 'key', 'variable', 'models', 'timeouts'] as const
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
 
 /** The form: own fields, then those that each form has. @param settings of a provider that is there */
 export function FormFrame({

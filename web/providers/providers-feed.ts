@@ -6,6 +6,7 @@ import type {
   WantedProviderChange,
 } from '../../src/http/page/page-api.ts'
 import { ApiError, type ApiClient } from '../api/client.ts'
+import { messageOf } from '../message-of.ts'
 import { createStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 
@@ -71,7 +72,7 @@ export class ProvidersFeed {
       const wanted: ProviderTestRequest = { id }
       return await this.#client.post<ProviderTest>('/api/providers/test', wanted)
     } catch (error) {
-      return { ok: false, ms: this.#now() - started, failure: error instanceof Error ? error.message : String(error) }
+      return { ok: false, ms: this.#now() - started, failure: messageOf(error) }
     }
   }
 

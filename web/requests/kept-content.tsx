@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react'
 import type { ContentAnswer } from '../../src/http/page/page-api.ts'
 import type { RequestEntry } from '../../src/observe/request-entry.ts'
 import { ApiError } from '../api/client.ts'
+import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
@@ -35,7 +36,7 @@ function Content({ request: { id, time, user } }: { readonly request: RequestEnt
       setState({ kind: 'shown', content: await client.get<ContentAnswer>(`/api/requests/${id}/content?time=${time}`) })
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) setState({ kind: 'none' })
-      else setState({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
+      else setState({ kind: 'failed', reason: messageOf(error) })
     }
   }
 

@@ -3,11 +3,12 @@ import type { LogChoices } from '../../src/http/page/page-api.ts'
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { formatCount, inWords } from '../ui/format.ts'
+import { Choice, Labelled, smallLook, type FieldLook } from '../ui/labelled.tsx'
 import {
   choiceOptions,
   countFilters,
   outcomes,
-  type Choice,
+  type Choice as ChoiceName,
   type TimeBound,
   type Outcome,
   type Minimum,
@@ -26,7 +27,7 @@ export interface RequestFilterBarProps {
 }
 
 const outcomeTexts: Readonly<Record<Outcome, string>> = say.requests.outcomes
-const labels: Readonly<Record<Choice, string>> = {
+const labels: Readonly<Record<ChoiceName, string>> = {
   status: say.common.status,
   model: say.common.model,
   provider: say.requests.providerTried,
@@ -38,10 +39,12 @@ const minimumLabels: Readonly<Record<Minimum, string>> = say.requests.minimums
 const minimums = ['firstTokenMsMin', 'totalMsMin', 'tokensMin', 'costMin'] as const satisfies readonly Minimum[]
 const timeLabels: Readonly<Record<TimeBound, string>> = { from: say.requests.from, to: say.requests.to }
 const timeBounds = ['from', 'to'] as const satisfies readonly TimeBound[]
-const all: Readonly<Record<Choice, string>> = say.requests.all
-const field =
-  'min-h-9 w-full min-w-0 rounded-lg border border-muted bg-page px-2 text-base @2xl:text-sm ' +
-  'pointer-coarse:min-h-11 pointer-coarse:text-base'
+const all: Readonly<Record<ChoiceName, string>> = say.requests.all
+const look: FieldLook = {
+  box: 'min-w-0',
+  label: 'block text-xs text-muted',
+  field: `${smallLook.field} w-full min-w-0 @2xl:text-sm pointer-coarse:text-base`,
+}
 
 /** Filters for every column, behind a button. Each option shows how many requests it would leave. */
 export function RequestFilterBar({
@@ -58,7 +61,7 @@ export function RequestFilterBar({
     filters.user !== '' ||
     rows.some(({ request }) => request.user !== undefined) ||
     (stored !== undefined && stored.people.length + stored.keys.length > 0)
-  const choices: readonly Choice[] = hasUsers
+  const choices: readonly ChoiceName[] = hasUsers
     ? ['status', 'model', 'provider', 'user', 'error', 'api']
     : ['status', 'model', 'provider', 'error', 'api']
   return (
@@ -85,18 +88,28 @@ export function RequestFilterBar({
               onChange={onChange}
             />
           ))}
-          <TextField
-            label={say.requests.text}
-            value={filters.text}
-            onChange={(text) => onChange({ ...filters, text })}
-          />
+          <Labelled label={say.requests.text} look={look}>
+            {(field) => (
+              <input
+                {...field}
+                type="search"
+                placeholder={say.requests.textHint}
+                value={filters.text}
+                onChange={({ target }) => onChange({ ...filters, text: target.value })}
+              />
+            )}
+          </Labelled>
           {timeBounds.map((bound) => (
-            <MinuteField
-              key={bound}
-              label={timeLabels[bound]}
-              value={filters[bound]}
-              onChange={(time) => onChange({ ...filters, [bound]: time })}
-            />
+            <Labelled key={bound} label={timeLabels[bound]} look={{ ...look, box: 'col-span-2 min-w-0' }}>
+              {(field) => (
+                <input
+                  {...field}
+                  type="datetime-local"
+                  value={writeLocalMinute(filters[bound])}
+                  onChange={({ target }) => onChange({ ...filters, [bound]: readLocalMinute(target.value) })}
+                />
+              )}
+            </Labelled>
           ))}
           {minimums.map((minimum) => (
             <MinimumField
@@ -118,42 +131,29 @@ function ChoiceField({
   choices,
   filters,
   onChange,
-}: Omit<RequestFilterBarProps, 'onClear'> & { readonly choice: Choice }): ReactNode {
-  const id = useId()
+}: Omit<RequestFilterBarProps, 'onClear'> & { readonly choice: ChoiceName }): ReactNode {
   const options = choiceOptions(rows, filters, choice)
   const older = storedOptions(choices, choice).filter((value) => !options.some((option) => option.value === value))
   return (
-    <div className="min-w-0">
-      <label htmlFor={id} className="block text-xs text-muted">
-        {labels[choice]}
-      </label>
-      <select
-        id={id}
-        value={filters[choice]}
-        onChange={(event) => onChange({ ...filters, [choice]: event.target.value })}
-        className={field}
-      >
-        <option value="">{all[choice]}</option>
-        {options.map(({ value, count }) => (
-          <option key={value} value={value}>
-            {wordsOf(choice, value)} ({formatCount(count)})
-          </option>
-        ))}
-        {older.map((value) => (
-          <option key={value} value={value}>
-            {wordsOf(choice, value)}
-          </option>
-        ))}
-      </select>
-    </div>
+    <Choice
+      label={labels[choice]}
+      look={look}
+      value={filters[choice]}
+      options={[
+        ['', all[choice]],
+        ...options.map(({ value, count }) => [value, `${wordsOf(choice, value)} (${formatCount(count)})`] as const),
+        ...older.map((value) => [value, wordsOf(choice, value)] as const),
+      ]}
+      onChange={(value) => onChange({ ...filters, [choice]: value })}
+    />
   )
 }
 
 /** Values that only older requests may have. */
-function storedOptions(choices: LogChoices | undefined, choice: Choice): readonly string[] {
+function storedOptions(choices: LogChoices | undefined, choice: ChoiceName): readonly string[] {
   if (choices === undefined) return []
   const { models, providers, people, keys, errors, apis } = choices
-  const options: Readonly<Record<Choice, readonly string[]>> = {
+  const options: Readonly<Record<ChoiceName, readonly string[]>> = {
     status: outcomes,
     model: models,
     provider: providers,
@@ -172,28 +172,25 @@ interface FilterNumberProps {
 }
 
 function MinimumField({ label, value, onChange }: FilterNumberProps): ReactNode {
-  const id = useId()
   const [typed, setTyped] = useState('')
   // Keeps the typed text, such as `0.0`, until the filter changes in another way.
   const text = readNumber(typed) === value ? typed : value === 0 ? '' : String(value)
   return (
-    <div className="min-w-0">
-      <label htmlFor={id} className="block text-xs text-muted">
-        {label}
-      </label>
-      <input
-        id={id}
-        inputMode="decimal"
-        autoComplete="off"
-        placeholder="0"
-        value={text}
-        className={field}
-        onChange={({ target }) => {
-          setTyped(target.value)
-          onChange(readNumber(target.value))
-        }}
-      />
-    </div>
+    <Labelled label={label} look={look}>
+      {(field) => (
+        <input
+          {...field}
+          inputMode="decimal"
+          autoComplete="off"
+          placeholder="0"
+          value={text}
+          onChange={({ target }) => {
+            setTyped(target.value)
+            onChange(readNumber(target.value))
+          }}
+        />
+      )}
+    </Labelled>
   )
 }
 
@@ -203,52 +200,7 @@ function readNumber(text: string): number {
   return Number.isFinite(value) && value > 0 ? value : 0
 }
 
-function MinuteField({ label, value, onChange }: FilterNumberProps): ReactNode {
-  const id = useId()
-  return (
-    <div className="col-span-2 min-w-0">
-      <label htmlFor={id} className="block text-xs text-muted">
-        {label}
-      </label>
-      <input
-        id={id}
-        type="datetime-local"
-        value={writeLocalMinute(value)}
-        onChange={(event) => onChange(readLocalMinute(event.target.value))}
-        className={field}
-      />
-    </div>
-  )
-}
-
-function TextField({
-  label,
-  value,
-  onChange,
-}: {
-  readonly label: string
-  readonly value: string
-  readonly onChange: (value: string) => void
-}): ReactNode {
-  const id = useId()
-  return (
-    <div className="min-w-0">
-      <label htmlFor={id} className="block text-xs text-muted">
-        {label}
-      </label>
-      <input
-        id={id}
-        type="search"
-        placeholder={say.requests.textHint}
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-        className={field}
-      />
-    </div>
-  )
-}
-
-function wordsOf(choice: Choice, value: string): string {
+function wordsOf(choice: ChoiceName, value: string): string {
   if (choice === 'status') return isOutcome(value) ? outcomeTexts[value] : value
   return choice === 'error' ? inWords(value) : value
 }

@@ -1,6 +1,5 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 import type { AttemptEntry, RequestEntry } from '../../src/observe/request-entry.ts'
-import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -8,6 +7,7 @@ import { formatCost, formatCount, formatMs, inWords, markEstimate } from '../ui/
 import { lazily } from '../ui/lazily.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { useLoaded } from '../ui/use-answer.ts'
 import { costInWords, shortCost } from './cost-words.ts'
 import { formatSecond } from './format-day.ts'
 import { metInWords } from './met-words.ts'
@@ -48,26 +48,12 @@ export function RequestPage({ id, known, back }: RequestPageProps): ReactNode {
 }
 
 function useRequest(id: string, known: RequestEntry | undefined) {
-  const { client } = useServices()
-  const [found, setFound] = useState<{
-    readonly id: string
-    readonly request?: RequestEntry
-    readonly error?: string
-  }>()
-  const isKnown = known !== undefined
-  useEffect(() => {
-    if (isKnown) return undefined
-    const leaving = new AbortController()
-    client.get<RequestEntry>(`/api/requests/${id}`, leaving.signal).then(
-      (request) => setFound({ id, request }),
-      (error: unknown) => {
-        if (!leaving.signal.aborted) setFound({ id, error: error instanceof Error ? error.message : String(error) })
-      },
-    )
-    return () => leaving.abort()
-  }, [client, id, isKnown])
-  if (known !== undefined) return { request: known, error: undefined }
-  return { request: found?.id === id ? found.request : undefined, error: found?.id === id ? found.error : undefined }
+  const { answer, error } = useLoaded(
+    async (client, signal) => known ?? (await client.get<RequestEntry>(`/api/requests/${id}`, signal)),
+    id,
+    known !== undefined,
+  )
+  return { request: known ?? answer, error: known === undefined ? error : undefined }
 }
 
 function Facts({ request }: { readonly request: RequestEntry }): ReactNode {

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import type { LogAnswer } from '../../src/http/page/page-api.ts'
+import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
 import { writeFilters, type RequestFilters } from './filter-requests.ts'
 import { logQuery } from './log-query.ts'
@@ -72,7 +73,7 @@ export function useOlder(filters: RequestFilters, remembered: readonly RequestRo
       setLoaded({ ...withoutError(shown), isLoading: true })
       loadPage(controller.signal).catch((error: unknown) => {
         if (controller.signal.aborted) return
-        const text = error instanceof Error ? error.message : String(error)
+        const text = messageOf(error)
         setLoaded((before) => ({ ...before, isLoading: false, error: text }))
       })
     },

@@ -3,6 +3,7 @@ import type { LogChoices } from '../../src/http/page/page-api.ts'
 import { currentRoute, hrefOf } from '../app/route.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { useLoaded } from '../ui/use-answer.ts'
 import { useVisible } from '../ui/use-visible.ts'
 import { readFilters, writeFilters, type RequestFilters } from './filter-requests.ts'
 import { requestsFeed, type RequestsState } from './requests-feed.ts'
@@ -70,18 +71,11 @@ export function useHeld<Value>(value: Value, isHeld: boolean): Value {
 
 /** Names for the filters of stored requests; `undefined` until they are known, and where no requests are kept. */
 export function useLogChoices(): LogChoices | undefined {
-  const {
-    client,
-    boot: { hasUsage },
-  } = useServices()
-  const [choices, setChoices] = useState<LogChoices>()
-  useEffect(() => {
-    if (hasUsage !== true) return undefined
-    const leaving = new AbortController()
-    client.get<LogChoices>('/api/log/choices', leaving.signal).then(setChoices, () => {
-      // The filters offer what the list has.
-    })
-    return () => leaving.abort()
-  }, [client, hasUsage])
-  return choices
+  const { hasUsage } = useServices().boot
+  // Without an answer, the filters offer the values of the list.
+  return useLoaded(
+    async (client, signal) =>
+      hasUsage === true ? await client.get<LogChoices>('/api/log/choices', signal) : undefined,
+    String(hasUsage),
+  ).answer
 }

@@ -21,7 +21,7 @@ interface State<Props> {
  */
 export function lazily<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
-  { placeholder = null, failed = failureNotice }: LazilyOptions = {},
+  { placeholder = null, failed }: LazilyOptions = {},
 ): ComponentType<Props> {
   let loading: Promise<ComponentType<Props>> | undefined
   let loaded: ComponentType<Props> | undefined
@@ -58,16 +58,35 @@ export function lazily<Props extends object>(
       }
     }, [isWanted])
     if (Part !== undefined) return <Part {...props} />
-    return isFailed ? failed(() => setState({})) : placeholder
+    if (!isFailed) return placeholder
+    const retry = (): void => setState({})
+    return failed === undefined ? (
+      <PartFailed title={say.app.partNotLoaded} retry={retry}>
+        {say.app.partNotLoadedAdvice}
+      </PartFailed>
+    ) : (
+      failed(retry)
+    )
   }
 }
 
-function failureNotice(retry: () => void): ReactNode {
+/** In place of a part of the page that failed. */
+export function PartFailed({
+  className = 'p-4',
+  title,
+  retry,
+  children,
+}: {
+  readonly className?: 'p-4' | 'p-6'
+  readonly title: string
+  readonly retry: () => void
+  readonly children: ReactNode
+}): ReactNode {
   return (
-    <div className="mx-auto max-w-xl p-4">
+    <div className={`mx-auto max-w-xl ${className}`}>
       <Notice
         kind="error"
-        title={say.app.partNotLoaded}
+        title={title}
         actions={
           <>
             <Button onClick={retry}>{say.common.tryAgain}</Button>
@@ -75,7 +94,7 @@ function failureNotice(retry: () => void): ReactNode {
           </>
         }
       >
-        {say.app.partNotLoadedAdvice}
+        {children}
       </Notice>
     </div>
   )

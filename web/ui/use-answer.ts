@@ -1,4 +1,6 @@
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useEffectEvent, useState } from 'react'
+import type { ApiClient } from '../api/client.ts'
+import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
 
 /** An answer of the service, as far as it is known. */
@@ -18,43 +20,52 @@ interface Loaded<Answer> {
 }
 
 /**
+ * Loads something of the service.
+ *
+ * @param key differs for each question: the answer to another one is not shown
+ * @param round a new one asks again; the answer stays until the next one
+ */
+export function useLoaded<Answer>(
+  load: (client: ApiClient, signal: AbortSignal) => Promise<Answer>,
+  key: string,
+  round?: unknown,
+): AnswerState<Answer> {
+  const { client } = useServices()
+  const [loaded, setLoaded] = useState<Loaded<Answer>>({ key: '' })
+  const [reloads, setReloads] = useState(0)
+  const reload = useCallback(() => setReloads((count) => count + 1), [])
+  const loadNow = useEffectEvent(load)
+
+  useEffect(() => {
+    const leaving = new AbortController()
+    loadNow(client, leaving.signal).then(
+      (answer) => setLoaded({ key, answer }),
+      (error: unknown) => {
+        if (leaving.signal.aborted) return
+        setLoaded((before) => ({ ...(before.key === key ? before : { key }), error: messageOf(error) }))
+      },
+    )
+    return () => leaving.abort()
+  }, [client, key, round, reloads])
+
+  const { answer, error } = loaded.key === key ? loaded : {}
+  return { answer, error, reload }
+}
+
+/**
  * Gets JSON, again every `refreshMs` while the page is visible.
  *
  * @param pathNow makes the path of this moment
  * @param key differs for each question
  */
 export function useAnswer<Answer>(pathNow: () => string, key: string, refreshMs: number): AnswerState<Answer> {
-  const { client } = useServices()
-  const [loaded, setLoaded] = useState<Loaded<Answer>>({ key: '' })
-  const [round, setRound] = useState(0)
-  const reload = useCallback(() => setRound((count) => count + 1), [])
-
-  useEffect(() => {
-    const leaving = new AbortController()
-    client.get<Answer>(pathNow(), leaving.signal).then(
-      (answer) => setLoaded({ key, answer }),
-      (error: unknown) => {
-        if (leaving.signal.aborted) return
-        const text = error instanceof Error ? error.message : String(error)
-        setLoaded((before) => ({ ...(before.key === key ? before : { key }), error: text }))
-      },
-    )
-    return () => leaving.abort()
-    // The path differs at each moment; the key tells when another one is wanted.
-    // oxlint-disable-next-line react-hooks/exhaustive-deps
-  }, [client, key, round])
-
+  const state = useLoaded((client, signal) => client.get<Answer>(pathNow(), signal), key)
+  const { reload } = state
   useEffect(() => {
     const timer = setInterval(() => {
       if (document.visibilityState === 'visible') reload()
     }, refreshMs)
     return () => clearInterval(timer)
   }, [reload, refreshMs])
-
-  const isCurrent = loaded.key === key
-  return {
-    answer: isCurrent ? loaded.answer : undefined,
-    error: isCurrent ? loaded.error : undefined,
-    reload,
-  }
+  return state
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
@@ -18,7 +19,7 @@ export function SaveButton({ path, name }: { readonly path: () => string; readon
       // The browser may still be reading it.
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
     } catch (error) {
-      announce(say.usage.notSaved(error instanceof Error ? error.message : String(error)))
+      announce(say.usage.notSaved(messageOf(error)))
     }
   }
 

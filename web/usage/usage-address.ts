@@ -71,6 +71,7 @@ export function shortName({ unit, count }: UsageRange): string {
   return `${count}${unit === 'hour' ? 'h' : 'd'}`
 }
 
-function isKey<Key extends string>(names: Readonly<Record<Key, unknown>>, name: string): name is Key {
+/** Whether an object has this key. */
+export function isKey<Key extends string>(names: Readonly<Record<Key, unknown>>, name: string): name is Key {
   return Object.hasOwn(names, name)
 }

@@ -1,10 +1,11 @@
-import { useEffect, useId, useMemo, useState, type ReactNode } from 'react'
+import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import type { UsageAnswer } from '../../src/http/page/page-api.ts'
 import { currentRoute, hrefOf } from '../app/route.ts'
 import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { formatAgo, formatCost, formatCount, formatShare, formatShortCount } from '../ui/format.ts'
+import { Choice, Labelled, smallLook, type FieldLook } from '../ui/labelled.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useAnswer } from '../ui/use-answer.ts'
@@ -13,6 +14,7 @@ import { OutcomeCharts } from './outcome-charts.tsx'
 import { spanOf } from './range-words.ts'
 import { SaveButton } from './save-button.tsx'
 import {
+  isKey,
   readUsageChoice,
   shortName,
   usageGroups,
@@ -78,6 +80,7 @@ export function UsageView(): ReactNode {
           {teams.length === 0 ? null : (
             <Choice
               label={say.keys.whose}
+              look={choiceLook}
               value={team ?? ''}
               options={[
                 ['', isOwner ? say.usage.ofAll : say.keys.mine],
@@ -88,6 +91,7 @@ export function UsageView(): ReactNode {
           )}
           <Choice
             label={say.usage.time}
+            look={choiceLook}
             value={range.last === undefined ? shortName(range) : own}
             options={[
               ...usageRanges.map((each) => [shortName(each), lastWords(each)] as const),
@@ -100,17 +104,19 @@ export function UsageView(): ReactNode {
           {range.last === undefined ? null : <Dates range={range} onChange={(next) => choose({ range: next })} />}
           <Choice
             label={say.usage.by}
+            look={choiceLook}
             value={by}
             options={Object.entries(usageGroups).filter(
               ([group]) => group !== 'team' || (isOwner && team === undefined),
             )}
-            onChange={(next) => choose({ by: next })}
+            onChange={(next) => choose(isKey(usageGroups, next) ? { by: next } : {})}
           />
           <Choice
             label={say.usage.chart}
+            look={choiceLook}
             value={measure}
             options={Object.entries(usageMeasures)}
-            onChange={(next) => choose({ measure: next })}
+            onChange={(next) => choose(isKey(usageMeasures, next) ? { measure: next } : {})}
           />
         </div>
         {error === undefined ? null : (
@@ -277,65 +283,24 @@ function Dates({
 }): ReactNode {
   const { last = 0, count } = range
   const [typed, setTyped] = useState({ from: writeDate(last - (count - 1) * dayMs), to: writeDate(last) })
-  const id = useId()
   return (['from', 'to'] as const).map((name) => (
-    <div key={name} className="flex flex-col gap-1">
-      <label htmlFor={`${id}${name}`} className="text-xs text-muted">
-        {name === 'from' ? say.usage.from : say.usage.to}
-      </label>
-      <input
-        id={`${id}${name}`}
-        type="date"
-        value={typed[name]}
-        className={field}
-        onChange={({ target }) => {
-          const next = { ...typed, [name]: target.value }
-          setTyped(next)
-          const found = ownRange(next.from, next.to)
-          if (found !== undefined) onChange(found)
-        }}
-      />
-    </div>
+    <Labelled key={name} label={say.usage[name]} look={look}>
+      {(field) => (
+        <input
+          {...field}
+          type="date"
+          value={typed[name]}
+          onChange={({ target }) => {
+            const next = { ...typed, [name]: target.value }
+            setTyped(next)
+            const found = ownRange(next.from, next.to)
+            if (found !== undefined) onChange(found)
+          }}
+        />
+      )}
+    </Labelled>
   ))
 }
 
-const field =
-  'min-h-9 rounded-lg border border-muted bg-page px-2 text-base @2xl:text-sm pointer-coarse:min-h-11 ' +
-  'pointer-coarse:text-base'
-
-function Choice<Value extends string>({
-  label,
-  value,
-  options,
-  onChange,
-}: {
-  readonly label: string
-  readonly value: Value
-  readonly options: readonly (readonly [value: string, text: string])[]
-  readonly onChange: (value: Value) => void
-}): ReactNode {
-  const id = useId()
-  return (
-    <div className="flex min-w-32 flex-col gap-1">
-      <label htmlFor={id} className="text-xs text-muted">
-        {label}
-      </label>
-      <select
-        id={id}
-        value={value}
-        className={field}
-        onChange={({ target }) => {
-          const found = options.find(([each]) => each === target.value)
-          // The options are values of this choice.
-          if (found !== undefined) onChange(found[0] as Value)
-        }}
-      >
-        {options.map(([each, text]) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
-  )
-}
+const look: FieldLook = { ...smallLook, field: `${smallLook.field} @2xl:text-sm pointer-coarse:text-base` }
+const choiceLook: FieldLook = { ...look, box: 'flex min-w-32 flex-col gap-1' }

@@ -1,3 +1,4 @@
+import { messageOf } from '../message-of.ts'
 import { say } from '../texts/say.ts'
 
 /** The part of the browser's speech recognition that dictation uses (Web Speech API). */
@@ -71,7 +72,7 @@ export function dictate({ recognition, text, onText, onEnd }: DictateOptions): (
   try {
     recognition.start()
   } catch (error) {
-    fault = error instanceof Error ? error.message : String(error)
+    fault = messageOf(error)
     end()
   }
   return () => {
