@@ -22,7 +22,8 @@ export async function openConversation(tab: Tab, url: string): Promise<void> {
 /** Writes a message and sends it. */
 export async function ask(tab: Tab, text: string): Promise<void> {
   await tab.fill('#message', text)
-  await tab.press('Enter')
+  // Sends on screens that are touched, too, where Enter begins a new line.
+  await tab.press('Control+Enter')
 }
 
 /** Sends a message and waits for the complete answer of provider `a`. @returns address of the conversation */
