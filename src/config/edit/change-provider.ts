@@ -1,6 +1,6 @@
 import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser/lib/esm/main.js'
 import { isRecord } from '../../base/json-value.ts'
-import { collectFindings } from '../file/findings.ts'
+import { collectFindings } from '../file/fault-lines.ts'
 import { parseJsonTree } from '../file/json-tree.ts'
 import { editConfig, type ConfigEdit } from './edit-config.ts'
 

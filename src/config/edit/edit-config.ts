@@ -1,5 +1,5 @@
 import { applyEdits, findNodeAtLocation, modify, type JSONPath, type Node } from 'jsonc-parser/lib/esm/main.js'
-import { collectFindings } from '../file/findings.ts'
+import { collectFindings } from '../file/fault-lines.ts'
 import { parseJsonTree } from '../file/json-tree.ts'
 import { rearrange, type Piece } from './rearrange.ts'
 

@@ -1,6 +1,6 @@
 import { getLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser/lib/esm/main.js'
 import { formatPath, joinPath, type NodeKind, type NodeMember, type ShapeNode } from '../../shapes/node.ts'
-import type { Findings } from './findings.ts'
+import type { Findings } from './fault-lines.ts'
 
 /** Most levels of objects and arrays. Checked before parsing, since the parser is recursive. */
 const depthMax = 64

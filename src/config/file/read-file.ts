@@ -1,6 +1,6 @@
 import type { ShapeNode } from '../../shapes/node.ts'
 import { textShape, type ValueShape } from '../../shapes/shape.ts'
-import { collectFindings } from './findings.ts'
+import { collectFindings } from './fault-lines.ts'
 import { FileNode, parseJsonTree } from './json-tree.ts'
 
 /** The member `$schema`, which is for editors. */

@@ -1,7 +1,7 @@
 import { isExpired } from '../age.ts'
 import { StoreUnavailable, type Store, type StoreOptions, type Stores } from '../store.ts'
+import { redisLimit } from './redis-attempt-limit.ts'
 import { RedisConnection, type RedisConnectionOptions } from './redis-connection.ts'
-import { redisLimit } from './redis-limit.ts'
 import { deleteScript, getScript, setScript, takeAllScript, takeScript } from './redis-scripts.ts'
 import { escaped } from './redis-text.ts'
 
