@@ -263,6 +263,34 @@ describe('a key typed on the page', () => {
     present.stop()
   })
 
+  test('goes to no other address without being typed again, neither tried nor saved', async () => {
+    valid.key = 'typed-1'
+    const stranger = faultUpstream()
+    await using service = await startService({ providers: [provider('spare', spare.url)] })
+    expect((await change(service, { id: 'lab', change: 'add', entry: { ...entry, key: 'typed-1' } })).status).toBe(200)
+    const elsewhere = { baseUrl: stranger.url, keyVariable: 'SVC_KEY_LAB' }
+    const moved = await change(service, { id: 'lab', change: 'edit', edit: { baseUrl: stranger.url } })
+    const added = await change(service, { id: 'other', change: 'add', entry: elsewhere })
+    const looked = await fetch(`${service.url}/api/providers/look`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ id: 'other', entry: elsewhere }),
+    })
+    expect([moved.status, added.status, looked.status]).toEqual([400, 400, 400])
+    expect(moved.text).toContain("Type the key again: that of 'lab' goes to no other address.")
+    expect(stranger.hits).toEqual([])
+    stranger.stop()
+  })
+
+  test('has no name that a header of another provider uses', async () => {
+    await using service = await startService(
+      { providers: [provider('spare', spare.url, ['m'], { headers: { 'x-key': '$SVC_KEY_LAB' } })] },
+      { files: { 'keys.env': { text: 'SVC_KEY_LAB=before\n', mode: 0o600 } } },
+    )
+    expect((await change(service, { id: 'lab', change: 'add', entry: { ...entry, key: 'typed-1' } })).status).toBe(200)
+    expect(await readFile(join(service.home, 'keys.env'), 'utf8')).toBe('SVC_KEY_LAB=before\nSVC_KEY_LAB_2=typed-1\n')
+  })
+
   test.each([
     ['a brand at another address', { id: 'openai', edit: { baseUrl: 'http://127.0.0.1:9/v1', key: 'typed-1' } }],
     ['a variable of another brand', { id: 'openai', edit: { key: 'typed-1', keyVariable: 'ANTHROPIC_API_KEY' } }],

@@ -1,7 +1,7 @@
 import type { ProviderConfig } from '../config/config.ts'
 import { keysEnvFile, KeyTexts, parseKeysEnv, readKeyText, type ProviderKeys } from '../config/file/key-texts.ts'
 import { isReadableByAll } from '../config/file/load-config.ts'
-import { isKey, type Environment } from '../config/file/resolve-provider.ts'
+import { isKey, keyFileOf, type Environment } from '../config/file/resolve-provider.ts'
 import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
 import type { Logger } from '../observe/log.ts'
 
@@ -29,6 +29,7 @@ const renewMs = 1_000
 export class KeyFiles implements ProviderKeys {
   readonly #options: KeyFilesOptions
   readonly #texts: KeyTexts
+  #variablesFile: string | undefined
   readonly #files = new Map<string, FollowedFile>()
   #users: KeyUsers = { again: async () => undefined, providers: () => [] }
   #renewing: Promise<unknown> = Promise.resolve()
@@ -44,8 +45,8 @@ export class KeyFiles implements ProviderKeys {
   /** Reads keys.env, and follows it. @throws {ConfigError} if it has faults */
   static async start(options: KeyFilesOptions): Promise<KeyFiles> {
     const keys = new KeyFiles(options)
-    const path = keysEnvFile(options.environment)
-    if (path !== undefined) await keys.#followVariables(path)
+    keys.#variablesFile = keysEnvFile(options.environment)
+    if (keys.#variablesFile !== undefined) await keys.#followVariables(keys.#variablesFile)
     return keys
   }
 
@@ -55,6 +56,16 @@ export class KeyFiles implements ProviderKeys {
 
   isFixed(variable: string): boolean {
     return this.#texts.isFixed(variable)
+  }
+
+  /** Follows the files of these providers only. */
+  keep(providers: readonly ProviderConfig[]): void {
+    const kept = new Set([this.#variablesFile, ...providers.map(keyFileOf)])
+    for (const [path, file] of this.#files) {
+      if (kept.has(path)) continue
+      file.close()
+      this.#files.delete(path)
+    }
   }
 
   /** Has the providers resolve their keys again after each change. */

@@ -163,6 +163,7 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
         // Extensions may change while a configuration is loaded.
         admit: (config) => checkOwnersNamed(config, extensions.contributions, path),
         onActive(config) {
+          keys.keep(config.providers)
           capacity.replaceLimits(config.limits)
           history.activate(config)
         },

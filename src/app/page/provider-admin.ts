@@ -15,12 +15,14 @@ import {
   unknownProvider,
   type ProviderFileOptions,
 } from '../../config/edit/provider-file.ts'
-import { readVariable } from '../../config/file/resolve-provider.ts'
-import { WireError } from '../../formats/error.ts'
+import { readConfigText } from '../../config/file/read-text.ts'
+import { isSameOrigin, readVariable } from '../../config/file/resolve-provider.ts'
+import { invalidRequest, WireError } from '../../formats/error.ts'
 import { modelsListed } from '../../gateway/models-listed.ts'
 import type {
   BrandsAnswer,
   ProviderChange,
+  ProviderEdits,
   ProviderLook,
   ProviderLookRequest,
   ProvidersAnswer,
@@ -149,7 +151,11 @@ async function withVariable<Wanted extends WantedProviderChange | ProviderLookRe
 ): Promise<{ readonly wanted: Wanted; readonly typed?: Pick<TypedKey, 'variable' | 'key'> }> {
   const { id } = wanted
   const given = 'entry' in wanted ? wanted.entry : 'edit' in wanted ? wanted.edit : undefined
-  if (given?.key === undefined) return { wanted }
+  const text = (await readConfigText(fileOptions.file).catch(() => undefined)) ?? ''
+  if (given?.key === undefined) {
+    if (given !== undefined) checkKeptKey(id, given, { config, keys })
+    return { wanted }
+  }
   const { key, keyVariable, ...rest } = given
   // At a new address a key has a new name: by its present one it would be sent to the present address first.
   const isMoved = 'edit' in wanted && wanted.edit.baseUrl !== undefined
@@ -160,13 +166,37 @@ async function withVariable<Wanted extends WantedProviderChange | ProviderLookRe
     asked: keyVariable ?? undefined,
     usual: isMoved ? [] : await usual(),
     isFixed: (name) => keys.isFixed(name),
-    isOfOther: (name) => config().providers.some((other) => (isMoved || other.id !== id) && other.keyName === name),
+    isOfOther(name) {
+      // Headers and addresses have variables, too.
+      const isOwn = config().providers.some((each) => each.id === id && each.keyName === name)
+      const uses = text.split(`"$${name}"`).length - 1
+      return isOwn && !isMoved ? uses > 1 : uses > 0
+    },
   })
   const named = { ...rest, keyVariable: variable }
   return {
     wanted: { ...wanted, ...('entry' in wanted ? { entry: named } : { edit: named }) },
     typed: { variable, key },
   }
+}
+
+/**
+ * A key of keys.env is sent to the address that it was typed for: at another one it is typed again.
+ *
+ * @throws {WireError} 400
+ */
+function checkKeptKey(
+  id: string,
+  { baseUrl, keyVariable }: Pick<ProviderEdits, 'baseUrl' | 'keyVariable'>,
+  { config, keys }: Pick<ProviderAdminOptions, 'config' | 'keys'>,
+): void {
+  const present = config().providers.find((each) => each.id === id)
+  const name = keyVariable ?? present?.keyName
+  if (keyVariable === null || name === undefined || keys.isFixed(name)) return
+  const target = baseUrl ?? present?.baseUrl
+  const holder = config().providers.find((each) => each.keyName === name && each.apiKey !== undefined)
+  if (holder === undefined || target === undefined || isSameOrigin(holder.baseUrl, target)) return
+  throw invalidRequest('invalid_value', `Type the key again: that of '${holder.id}' goes to no other address.`, 'key')
 }
 
 /** The variable of a brand, unless it has a key already. */

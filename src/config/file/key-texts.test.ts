@@ -41,6 +41,8 @@ describe('the environment of providers', () => {
     const texts = new KeyTexts({ A: 'process', B: ' ' })
     texts.setVariables(new Map([['A', 'file'], ['B', 'file'], ['C', 'file']])) // prettier-ignore
     expect(texts.environment).toEqual({ A: 'process', B: 'file', C: 'file' })
+    texts.setVariables(new Map([['B', ''], ['C', ' ']])) // prettier-ignore
+    expect(texts.environment).toEqual({ A: 'process', B: 'file', C: 'file' })
     texts.setVariables(new Map([['A', 'file']]))
     expect(texts.environment).toEqual({ A: 'process', B: ' ', C: undefined })
   })

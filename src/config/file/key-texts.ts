@@ -34,13 +34,14 @@ export class KeyTexts {
     Object.assign(this.environment, own)
   }
 
-  /** Takes the variables of keys.env. Those of the process come first. */
+  /** Takes the variables of keys.env. Those of the process come first. A line without a value keeps the former one. */
   setVariables(variables: ReadonlyMap<string, string>): void {
+    const before = new Map(Array.from(this.#added, (name) => [name, this.environment[name]]))
     for (const name of this.#added) this.environment[name] = this.#own[name]
     this.#added.clear()
     for (const [name, value] of variables) {
       if (readVariable(this.#own, name) !== undefined) continue
-      this.environment[name] = value
+      this.environment[name] = value.trim() === '' ? (before.get(name) ?? value) : value
       this.#added.add(name)
     }
   }

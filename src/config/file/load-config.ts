@@ -64,7 +64,8 @@ export async function configOf(text: string | undefined, options: LoadOptions): 
 /** Whether every user of this machine can read a file. */
 export async function isReadableByAll(file: string): Promise<boolean> {
   // Windows has no permission bits and reports 0o666 for every file.
-  return process.platform !== 'win32' && ((await stat(file)).mode & 0o004) !== 0
+  const status = await stat(file).catch(() => undefined)
+  return process.platform !== 'win32' && status !== undefined && (status.mode & 0o004) !== 0
 }
 
 /** Whether the text of a valid configuration contains a key. */

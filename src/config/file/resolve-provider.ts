@@ -215,7 +215,8 @@ function resolveKey(
   return { lack: { code: 'unset', variables: brand.keys } }
 }
 
-function isSameOrigin(one: string, other: string): boolean {
+/** Whether two addresses have one origin. */
+export function isSameOrigin(one: string, other: string): boolean {
   return URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin
 }
 

@@ -113,7 +113,8 @@ function checkKeySafe(wanted: WantedProviderChange | ProviderLookRequest, { requ
   // Browsers send the origin of the page, whose scheme a proxy has not changed.
   const origin = request.headers.get('origin') ?? ''
   const { protocol, hostname } = new URL(URL.canParse(origin) ? origin : request.url)
-  if (protocol === 'https:' || isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''))) return
+  const isHere = hostname.endsWith('.localhost') || isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''))
+  if (protocol === 'https:' || isHere) return
   throw new WireError(
     403,
     'permission_error',
