@@ -175,7 +175,7 @@ async function picture(tab: Tab, name: string): Promise<void> {
 
 async function ask(tab: Tab, text: string): Promise<void> {
   await tab.fill('#message', text)
-  await tab.press('Enter')
+  await tab.press('Control+Enter')
   await tab.waitFor('article summary')
   await tab.waitFor('[class^="code-"]')
 }
@@ -265,7 +265,7 @@ async function otherViews(service: ServiceUnderTest, look: Look): Promise<void> 
   await shot('keys-of-the-page')
   await tab.press('Escape')
   await tab.fill('#message', 'And half of it?')
-  await tab.press('Enter')
+  await tab.press('Control+Enter')
   await tab.waitFor('article pre')
   await shot('streaming')
   await tab.press('Escape')
@@ -277,7 +277,7 @@ async function otherViews(service: ServiceUnderTest, look: Look): Promise<void> 
   await tab.waitFor('#message')
   await shot('compare-empty')
   await tab.fill('#message', 'What is it?')
-  await tab.press('Enter')
+  await tab.press('Control+Enter')
   await tab.waitFor('article summary')
   await shot('compare')
   await tab.goto(`${service.url}/#/`)
@@ -317,7 +317,7 @@ async function failures(look: Look): Promise<void> {
   await tab.goto(`${service.url}/`)
   await tab.waitFor('#message')
   await tab.fill('#message', 'Hello')
-  await tab.press('Enter')
+  await tab.press('Control+Enter')
   await tab.waitFor('[role="alert"]')
   await tab.click('[role="alert"] summary')
   await picture(tab, `error-${look.name}`)
