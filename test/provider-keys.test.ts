@@ -87,6 +87,26 @@ describe.each([
   }, 30_000)
 })
 
+test('keys.env alone takes the place of the echo, in a service without a configuration', async () => {
+  await using service = await startService(undefined)
+  const ids = async () =>
+    pick(await fetch(`${service.url}/api/providers`).then((answer) => answer.json()), 'providers', 0, 'id')
+  expect(await ids()).toBe('echo')
+  await service.write('keys.env', { text: 'GROQ_API_KEY=key-1\n', mode: 0o600 })
+  for (let wait = 0; wait < 300 && (await ids()) === 'echo'; wait++) await Bun.sleep(10)
+  expect(await ids()).toBe('groq')
+})
+
+test('"$file:PATH" reads a file, as the object does', async () => {
+  valid.key = 'key-1'
+  const credentials = await folder()
+  await writeFile(join(credentials, 'groq'), 'key-1')
+  for (const key of [`$file:${join(credentials, 'groq')}`, '$file:groq']) {
+    await using service = await startService(both(key), { environment: { CREDENTIALS_DIRECTORY: credentials } })
+    expect(await asked(service)).toEqual(['locked'])
+  }
+})
+
 test('the variables of the process come before keys.env', async () => {
   valid.key = 'key-1'
   await using service = await startService(both('$LOCKED_KEY'), {
@@ -297,6 +317,7 @@ describe('a key typed on the page', () => {
     ['a brand at another address', { id: 'openai', edit: { baseUrl: 'http://127.0.0.1:9/v1', key: 'typed-1' } }],
     ['a variable of another brand', { id: 'openai', edit: { key: 'typed-1', keyVariable: 'ANTHROPIC_API_KEY' } }],
     ['a variable of another provider', { id: 'openai', edit: { key: 'typed-1', keyVariable: 'SVC_KEY_LAB' } }],
+    ['a file', { id: 'lab', edit: { keyVariable: 'file:/etc/hostname' } }],
     ['a name that is none', { id: 'openai', edit: { key: 'typed-1', keyVariable: 'SVC_KEY_X)(' } }],
     ['a provider that is not there', { id: 'other', edit: { key: 'typed-1' } }],
   ])('of %s is not written', async (_, wanted) => {

@@ -34,8 +34,8 @@ export class KeyFiles implements ProviderKeys {
   #users: KeyUsers = { again: async () => undefined, providers: () => [] }
   #renewing: Promise<unknown> = Promise.resolve()
   #renewedAt = -renewMs
-  /** Files that are gone, as the log says. */
-  readonly #goneOnes = new Set<string>()
+  /** Files that are not there, which the log has said. */
+  readonly #missing = new Set<string>()
 
   private constructor(options: KeyFilesOptions) {
     this.#options = options
@@ -73,16 +73,19 @@ export class KeyFiles implements ProviderKeys {
     this.#users = users
   }
 
-  async read(paths: readonly string[]): Promise<void> {
-    await Promise.all(paths.filter((path) => !this.#files.has(path)).map((path) => this.#followKey(path)))
+  async read(paths: readonly string[]): Promise<boolean> {
+    const unread = [...new Set(paths)].filter((path) => !this.#files.has(path))
+    await Promise.all(unread.map((path) => this.#followKey(path)))
+    return unread.length > 0
   }
 
   /**
    * Reads all files again, at most once a second.
    *
-   * @returns the key that the provider has now; `undefined`: it is not at the same address any more
+   * @returns the key that the provider has now; `undefined`: its key is in no file, or it has another address by now
    */
-  async renewed({ id, baseUrl, keyName }: ProviderConfig): Promise<string | undefined> {
+  async renewed({ id, baseUrl, keyName = '' }: ProviderConfig): Promise<string | undefined> {
+    if (this.isFixed(keyName)) return undefined
     if (performance.now() - this.#renewedAt >= renewMs) this.#renewing = this.reload()
     await this.#renewing
     const now = this.#users.providers().find((provider) => provider.id === id)
@@ -106,9 +109,8 @@ export class KeyFiles implements ProviderKeys {
       path,
       load: async (text) => ({ text, variables: parseKeysEnv(text, path) }),
       apply: async ({ text, variables }, isReporter) => {
-        if (text === last) return
         // Editors that write in place empty the file first.
-        if (text === undefined || text === '') return this.#gone(path, isReporter)
+        if (!this.#isThere(path, text === '' ? undefined : text, isReporter) || text === last) return
         last = text
         this.#texts.setVariables(variables)
         await this.#use(path, isReporter)
@@ -130,8 +132,8 @@ export class KeyFiles implements ProviderKeys {
       path,
       load: async (text) => text,
       apply: async (text, isReporter) => {
-        if (text === undefined) return this.#gone(path, isReporter)
-        if (!isKey(text)) {
+        if (!this.#isThere(path, text, isReporter)) return
+        if (text === undefined || !isKey(text)) {
           if (isReporter) log.warn('a key file has no usable key; the former one stays in use', { file: path })
           return
         }
@@ -146,14 +148,17 @@ export class KeyFiles implements ProviderKeys {
     this.#texts.setFile(path, await readKeyText(file.text))
   }
 
-  #gone(path: string, isReporter: boolean): void {
-    if (isReporter && !this.#goneOnes.has(path))
-      this.#options.log.warn('a key file is gone; its former keys stay in use', { file: path })
-    this.#goneOnes.add(path)
+  /** Whether a file has a text. The log says once that it has none. */
+  #isThere(path: string, text: string | undefined, isReporter: boolean): boolean {
+    if (text !== undefined) this.#missing.delete(path)
+    else if (!this.#missing.has(path)) {
+      this.#missing.add(path)
+      if (isReporter) this.#options.log.warn('a key file is gone; its former keys stay in use', { file: path })
+    }
+    return text !== undefined
   }
 
   async #use(path: string, isReporter: boolean): Promise<void> {
-    this.#goneOnes.delete(path)
     await this.#users.again()
     if (isReporter) this.#options.log.info('keys were read again', { file: path })
   }

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../base/this-machine.ts'
 import { defaultLimits } from '../config/defaults.ts'
 import { keysEnvFile } from '../config/file/key-texts.ts'
 import { configOf } from '../config/file/load-config.ts'
@@ -294,11 +295,10 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
 function warnOfOtherPort(origin: string | undefined, port: number, warn: (message: string) => void): void {
   if (origin === undefined) return
   const { protocol, hostname, port: named } = new URL(origin)
-  const isHere = isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''))
-  if (protocol !== 'http:' || !isHere || Number(named === '' ? 80 : named) === port) return
+  if (protocol !== 'http:' || !isLoopbackHost(hostname) || Number(named === '' ? 80 : named) === port) return
   warn(
     `sign-in comes back to ${origin} (redirect_uri), but svc listens on port ${port}: ` +
-      'unless something passes that address on to svc, nobody can sign in',
+      'no sign-in can end, unless a proxy passes that address on to svc',
   )
 }
 

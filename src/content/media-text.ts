@@ -8,7 +8,7 @@ export interface SentBytes {
   readonly contentType: string
 }
 
-/** Shorter texts are taken for text, whatever their characters. */
+/** Shorter texts count as text, also with unusual characters. */
 const codedLengthMin = 512
 /** In members for media, shorter texts are taken for text. */
 const mediaLengthMin = 16

@@ -103,7 +103,7 @@ describeInChromium('presets', () => {
   test('are shared by owners, in the file, which others change too', async () => {
     await openForm()
     await tab.type('ours')
-    await tab.click('[role="switch"]:has-text("Share it with everybody")')
+    await tab.click('[role="switch"]:has-text("Share it with all users")')
     await tab.click('button:has-text("Save the preset")')
     await tab.waitFor('li:has-text("/ours") >> text=shared')
     expect(parseJson(readFileSync(file(), 'utf8'))).toEqual({ presets: { ours: {} } })

@@ -1,9 +1,10 @@
 import { useState, type ReactNode } from 'react'
+import { freeVariableMark } from '../../src/base/free-variable.ts'
 import type { ProviderEdits, ProviderSettings } from '../../src/http/page/page-api.ts'
 import { say } from '../texts/say.ts'
 import { useLoaded } from '../ui/use-answer.ts'
 import { describeLacks } from './describe-provider.ts'
-import { editsOf, emptyValues, faultsOfEdit, freeVariableMark, ownServer, valuesOf } from './form-draft.ts'
+import { editsOf, emptyValues, faultsOfEdit, ownServer, valuesOf } from './form-draft.ts'
 import { FormDialog, FormFrame, KeyFields, TextField, useProviderForm } from './provider-form.tsx'
 
 interface EditProviderProps {

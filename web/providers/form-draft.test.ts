@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { proposedVariable } from '../../src/base/free-variable.ts'
 import type { BrandEntry, ProviderSettings } from '../../src/http/page/page-api.ts'
 import {
   draftOf,
@@ -8,7 +9,6 @@ import {
   freeId,
   keyState,
   ownServer,
-  proposedVariable,
   valuesOf,
   type EditValues,
   type FormValues,

@@ -1,3 +1,4 @@
+import { freeVariableMark } from '../../src/base/free-variable.ts'
 import type { BrandEntry, ProviderDraft, ProviderEdits, ProviderSettings } from '../../src/http/page/page-api.ts'
 import { say } from '../texts/say.ts'
 import { isSameTimeouts, noTimeouts, timeoutsFault, timeoutsOf, typedTimeouts, type TypedTimeouts } from './timeouts.ts'
@@ -30,14 +31,6 @@ export const emptyValues: FormValues = {
 
 /** Fields of the form, by what is wrong with them. */
 export type FormFaults = Partial<Record<'kind' | 'id' | 'baseUrl' | 'key' | 'variable' | 'models' | 'timeouts', string>>
-
-/** Variables that may be sent to any server begin so. */
-export const freeVariableMark = 'SVC_KEY_'
-
-/** The variable that is proposed for the key of a server: `my-lab` → `SVC_KEY_MY_LAB`. */
-export function proposedVariable(id: string): string {
-  return freeVariableMark + (id.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_') || 'NAME')
-}
 
 /** An id that is not taken: that of the brand, or with a number behind. */
 export function freeId(wanted: string, taken: ReadonlySet<string>): string {

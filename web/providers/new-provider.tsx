@@ -1,20 +1,12 @@
 import type { ReactNode } from 'react'
+import { proposedVariable } from '../../src/base/free-variable.ts'
 import type { BrandEntry, BrandsAnswer, ProviderDraft } from '../../src/http/page/page-api.ts'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useLoaded } from '../ui/use-answer.ts'
 import { describeLacks } from './describe-provider.ts'
-import {
-  draftOf,
-  emptyValues,
-  faultsOf,
-  freeId,
-  keyState,
-  ownServer,
-  proposedVariable,
-  type FormValues,
-} from './form-draft.ts'
+import { draftOf, emptyValues, faultsOf, freeId, keyState, ownServer, type FormValues } from './form-draft.ts'
 import { fieldLook, Labelled } from './form-fields.tsx'
 import {
   fieldOf,

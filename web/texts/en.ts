@@ -782,7 +782,7 @@ export const en = {
     parameters: (count: number) => plural(count, '1 parameter', '# parameters'),
     save: 'Save the preset',
     saved: (name: string) => `The preset ${name} is saved: write /${name} in a message.`,
-    share: 'Share it with everybody',
+    share: 'Share it with all users',
     sharedPresets: 'Shared presets',
     systemOf: 'System prompt of the preset',
     takeThese: 'Take those of this conversation',

@@ -1,10 +1,7 @@
-import { findBrand } from '../../config/catalogue.ts'
-import type { Config, ProviderConfig } from '../../config/config.ts'
+import type { ProviderConfig } from '../../config/config.ts'
 import { defaultTimeouts } from '../../config/defaults.ts'
-import type { FileRecording } from '../../config/edit/change-page-file.ts'
 import { concurrencyLimit } from '../../config/edit/concurrency-limit.ts'
 import { initialConfig } from '../../config/edit/initial-config.ts'
-import { variableFor, writeKey, type TypedKey } from '../../config/edit/keys-env.ts'
 import { brandEntries, providerOfDraft } from '../../config/edit/provider-drafts.ts'
 import {
   changeFile,
@@ -15,14 +12,10 @@ import {
   unknownProvider,
   type ProviderFileOptions,
 } from '../../config/edit/provider-file.ts'
-import { readConfigText } from '../../config/file/read-text.ts'
-import { isSameOrigin, readVariable } from '../../config/file/resolve-provider.ts'
-import { invalidRequest, WireError } from '../../formats/error.ts'
 import { modelsListed } from '../../gateway/models-listed.ts'
 import type {
   BrandsAnswer,
   ProviderChange,
-  ProviderEdits,
   ProviderLook,
   ProviderLookRequest,
   ProvidersAnswer,
@@ -30,7 +23,6 @@ import type {
   ProviderTest,
   ProviderTestRequest,
   ReloadNotice,
-  WantedProviderChange,
 } from '../../http/page/page-api.ts'
 import type { AccessPolicy } from '../../limits/access-policy.ts'
 import type { Logger } from '../../observe/log.ts'
@@ -38,21 +30,16 @@ import { noAttempts, type ProviderAttempts } from '../../observe/provider-attemp
 import { UpstreamFailure } from '../../service/failure.ts'
 import { askProvider, type Asked } from '../ask-provider.ts'
 import { AssembledProvider, type AssembledGateway, type Dependencies } from '../assemble.ts'
-import type { KeyFiles } from '../key-files.ts'
 import { unpricedModels } from '../unpriced-models.ts'
 import { providerEntry } from './provider-entries.ts'
+import { storeKey, withKeyName, type TypedKeyOptions } from './typed-keys.ts'
 
 const testMsDefault = 30_000
 const testsMax = 4
 const waitingMax = 100
 
 /** Options of {@link providerAdmin}. The functions are called each time. */
-export interface ProviderAdminOptions extends Omit<ProviderFileOptions, 'firstText'>, FileRecording {
-  readonly keys: Pick<KeyFiles, 'environment' | 'isFixed' | 'reload'>
-  /** Path of keys.env; `undefined`: there is no folder for it. */
-  readonly keysFile: string | undefined
-  /** The current configuration. */
-  readonly config: () => Config
+export interface ProviderAdminOptions extends Omit<ProviderFileOptions, 'firstText'>, TypedKeyOptions {
   /** The gateway of that configuration. */
   readonly gateway: () => AssembledGateway
   readonly dependencies: Dependencies
@@ -111,7 +98,7 @@ export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
     state: () => stateOf(options),
     change: (change, user) =>
       oneChange(async () => {
-        const { wanted, typed } = await withVariable(change, fileOptions, options)
+        const { wanted, typed } = await withKeyName(change, fileOptions, options)
         if (typed !== undefined) {
           // A key of a change that is refused is neither written nor used.
           await checkChange(wanted, fileOptions)
@@ -127,7 +114,7 @@ export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
     brands: () => ({ brands: brandEntries(environment), ...keysFileOf(options), defaultTimeouts }),
     look: (asked, signal) =>
       limitedTest(async () => {
-        const { wanted, typed } = await withVariable(asked, fileOptions, options)
+        const { wanted, typed } = await withKeyName(asked, fileOptions, options)
         // The key as if it were written already.
         const typedToo = typed === undefined ? environment : { ...environment, [typed.variable]: typed.key }
         return lookAtProvider(await wantedProvider(wanted, { ...fileOptions, environment: typedToo }), {
@@ -141,84 +128,6 @@ export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
 
 function keysFileOf({ keysFile }: ProviderAdminOptions): { readonly keysFile?: string } {
   return keysFile === undefined ? {} : { keysFile }
-}
-
-/** A change or a look with the name of its typed key, in place of the key. */
-async function withVariable<Wanted extends WantedProviderChange | ProviderLookRequest>(
-  wanted: Wanted,
-  fileOptions: ProviderFileOptions,
-  { config, keys }: ProviderAdminOptions,
-): Promise<{ readonly wanted: Wanted; readonly typed?: Pick<TypedKey, 'variable' | 'key'> }> {
-  const { id } = wanted
-  const given = 'entry' in wanted ? wanted.entry : 'edit' in wanted ? wanted.edit : undefined
-  const text = (await readConfigText(fileOptions.file).catch(() => undefined)) ?? ''
-  if (given?.key === undefined) {
-    if (given !== undefined) checkKeptKey(id, given, { config, keys })
-    return { wanted }
-  }
-  const { key, keyVariable, ...rest } = given
-  // At a new address a key has a new name: by its present one it would be sent to the present address first.
-  const isMoved = 'edit' in wanted && wanted.edit.baseUrl !== undefined
-  const usual = async () =>
-    'entry' in wanted ? ownVariable(wanted.entry.brand ?? id, keys) : await usualVariables(id, fileOptions, keys)
-  const variable = variableFor({
-    id,
-    asked: keyVariable ?? undefined,
-    usual: isMoved ? [] : await usual(),
-    isFixed: (name) => keys.isFixed(name),
-    isOfOther(name) {
-      // Headers and addresses have variables, too.
-      const isOwn = config().providers.some((each) => each.id === id && each.keyName === name)
-      const uses = text.split(`"$${name}"`).length - 1
-      return isOwn && !isMoved ? uses > 1 : uses > 0
-    },
-  })
-  const named = { ...rest, keyVariable: variable }
-  return {
-    wanted: { ...wanted, ...('entry' in wanted ? { entry: named } : { edit: named }) },
-    typed: { variable, key },
-  }
-}
-
-/**
- * A key of keys.env is sent to the address that it was typed for: at another one it is typed again.
- *
- * @throws {WireError} 400
- */
-function checkKeptKey(
-  id: string,
-  { baseUrl, keyVariable }: Pick<ProviderEdits, 'baseUrl' | 'keyVariable'>,
-  { config, keys }: Pick<ProviderAdminOptions, 'config' | 'keys'>,
-): void {
-  const present = config().providers.find((each) => each.id === id)
-  const name = keyVariable ?? present?.keyName
-  if (keyVariable === null || name === undefined || keys.isFixed(name)) return
-  const target = baseUrl ?? present?.baseUrl
-  const holder = config().providers.find((each) => each.keyName === name && each.apiKey !== undefined)
-  if (holder === undefined || target === undefined || isSameOrigin(holder.baseUrl, target)) return
-  throw invalidRequest('invalid_value', `Type the key again: that of '${holder.id}' goes to no other address.`, 'key')
-}
-
-/** The variable of a brand, unless it has a key already. */
-function ownVariable(brand: string, { environment }: ProviderAdminOptions['keys']): readonly string[] {
-  return (findBrand(brand)?.keys ?? []).slice(0, 1).filter((name) => readVariable(environment, name) === undefined)
-}
-
-async function usualVariables(
-  id: string,
-  options: ProviderFileOptions,
-  { environment }: ProviderAdminOptions['keys'],
-): Promise<readonly string[]> {
-  const { key, variables } = await readSettings(id, options)
-  if (key.kind === 'variable') return [key.variable]
-  return variables.slice(0, 1).filter((name) => key.kind === 'none' || readVariable(environment, name) === undefined)
-}
-
-async function storeKey(typed: TypedKey, { keys, keysFile, ...recording }: ProviderAdminOptions): Promise<void> {
-  if (keysFile === undefined)
-    throw new WireError(409, 'invalid_request_error', 'no_folder', 'There is no home folder for keys.env: set SVC_HOME')
-  await writeKey(keysFile, typed, recording)
-  await keys.reload()
 }
 
 /** A provider as it would be, with all its models. */

@@ -1,9 +1,9 @@
+import { proposedVariable } from '../../base/free-variable.ts'
 import { invalidRequest } from '../../formats/error.ts'
 import { parseKeysEnv } from '../file/key-texts.ts'
 import { readConfigText } from '../file/read-text.ts'
 import { fingerprint } from '../watch/fingerprint.ts'
 import { fileRefusals, recordEdit, type FileRecording } from './change-page-file.ts'
-import { freeVariableMark } from './provider-drafts.ts'
 import { writeConfig } from './write-config.ts'
 
 const { asFaults, asRefusal } = fileRefusals('keys.env')
@@ -78,7 +78,7 @@ export function variableFor({ id, asked, usual, isFixed, isOfOther }: VariableCh
     const message = `svc was started with ${asked}, which comes before keys.env: change it there, or name another one.`
     throw invalidRequest('invalid_value', message, 'keyVariable')
   }
-  const own = freeVariableMark + (id.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_') || 'NAME')
+  const own = proposedVariable(id)
   const free = (variable: string) => !isFixed(variable) && !isOfOther(variable)
   const found = [...usual, own].find(free)
   if (found !== undefined) return found

@@ -1,3 +1,4 @@
+import { freeVariableMark } from '../../base/free-variable.ts'
 import { isRecord } from '../../base/json-value.ts'
 import { invalidRequest } from '../../formats/error.ts'
 import type {
@@ -14,12 +15,6 @@ import { parseConfig } from '../file/parse-config.ts'
 import { readVariable, type Environment } from '../file/resolve-provider.ts'
 import { variablePattern } from '../file/rules.ts'
 import type { ProviderMembers } from './change-provider.ts'
-
-/**
- * Variables with this beginning may be sent to any base URL that is given on the page. So the page cannot send other
- * secrets of the environment to a host that a client chooses.
- */
-export const freeVariableMark = 'SVC_KEY_'
 
 const faultsShownMax = 3
 

@@ -64,6 +64,12 @@ describe('the environment of providers', () => {
     expect({ ...provider, ...provider?.lacks?.[0] }).toMatchObject({ ...expected, keyName: fileVariable('/run/groq') })
   })
 
+  test.each(['$file:', '$file:../groq', '$file:a/b', '$FILE:x', '$file:/run/\n'])('no key is %j', (api_key) => {
+    const entry = { id: 'x', base_url: 'http://127.0.0.1:1/v1', api_key }
+    const parse = () => parseConfig(JSON.stringify({ providers: [entry] }), { file: 'providers.json', environment: {} })
+    expect(parse).toThrow('api_key')
+  })
+
   test.each([[''], ['../groq'], ['a/b'], ['..'], ['/run/\n'], [7]])('no file has the path %j', (file) => {
     const entry = { id: 'x', base_url: 'http://127.0.0.1:1/v1', api_key: { file } }
     const parse = () => parseConfig(JSON.stringify({ providers: [entry] }), { file: 'providers.json', environment: {} })

@@ -10,8 +10,8 @@ export interface ProviderKeys {
   readonly environment: Environment
   /** Whether the process has the variable, which comes before keys.env. */
   isFixed(variable: string): boolean
-  /** Has the texts of these files in the environment, if they can be read. */
-  read(paths: readonly string[]): Promise<void>
+  /** Has the texts of these files in the environment, if they can be read. @returns whether it had not all of them */
+  read(paths: readonly string[]): Promise<boolean>
 }
 
 /** 64 KiB, for keys.env and for a key file. */
@@ -117,7 +117,9 @@ export async function readKeys(own: Environment): Promise<ProviderKeys> {
     environment: texts.environment,
     isFixed: (variable) => texts.isFixed(variable),
     async read(paths) {
-      for (const each of paths) if (!texts.has(each)) texts.setFile(each, await readKeyText(readConfigText(each)))
+      const unread = paths.filter((each) => !texts.has(each))
+      for (const each of unread) texts.setFile(each, await readKeyText(readConfigText(each)))
+      return unread.length > 0
     },
   }
 }

@@ -49,9 +49,8 @@ export async function configOf(text: string | undefined, options: LoadOptions): 
     return detectProviders({ ...options, environment })
   }
   const first = parseConfig(text, { file, environment })
-  const keyFiles = first.providers.flatMap((provider) => keyFileOf(provider) ?? [])
-  await keys.read(keyFiles)
-  const config = keyFiles.length === 0 ? first : parseConfig(text, { file, environment })
+  const hadUnread = await keys.read(first.providers.flatMap((provider) => keyFileOf(provider) ?? []))
+  const config = hadUnread ? parseConfig(text, { file, environment }) : first
   if (warn !== undefined && (await isReadableByAll(file)) && holdsLiteralSecret(text)) {
     warn(
       `${file} contains keys and every user of this machine can read it: ` +

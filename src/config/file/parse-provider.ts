@@ -195,7 +195,10 @@ const milliseconds = integerShape(1, durationMsMax)
 const apiKeyShape = eitherShape(
   {
     string: secretShape(textShape(apiKeyRule)),
-    object: objectShape({ file: textShape(keyFileRule) }, { required: ['file'], hints: { path: 'file', env: 'file' } }),
+    object: mapShape(
+      objectShape({ file: textShape(keyFileRule) }, { required: ['file'], hints: { path: 'file' } }),
+      ({ file }) => `$file:${file}`,
+    ),
   },
   secretShape(textShape(apiKeyRule)),
 )

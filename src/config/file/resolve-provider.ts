@@ -7,7 +7,7 @@ import type { Lack, ProtocolName, ProviderConfig, Quirks } from '../config.ts'
 import { defaultTimeouts, noQuirks } from '../defaults.ts'
 import type { ParsedProvider } from './parse-provider.ts'
 import { isLoopback } from './provider-target.ts'
-import { apiKeyRule, baseUrlRule, headerValueRule, trimUrl, variablePattern } from './rules.ts'
+import { apiKeyRule, baseUrlRule, headerValueRule, keyFilePattern, trimUrl, variablePattern } from './rules.ts'
 
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -159,7 +159,7 @@ export function keyFileOf({ keyName = '' }: Pick<ProviderConfig, 'keyName'>): st
 /** Whether the text of a key file is a key. */
 export function isKey(text: string): boolean {
   const key = text.trim()
-  return key.length <= apiKeyRule.lengthMax && apiKeyRule.pattern.test(key) && !variablePattern.test(key)
+  return key.length <= apiKeyRule.lengthMax && apiKeyRule.pattern.test(key) && !key.startsWith('$')
 }
 
 /** The path of a key file. A name is of systemd's credentials. `undefined` without their folder. */
@@ -186,7 +186,7 @@ function resolveText(text: string, environment: Environment, pattern: RegExp): R
   const value = readVariable(environment, name)
   if (value === undefined) return { name, lack: { code: 'unset', variables: [name] } }
   // `$NAME` in a variable's value is not resolved again, so it must not pass for a value.
-  const isUsable = pattern.test(value) && !variablePattern.test(value)
+  const isUsable = pattern.test(value) && !value.startsWith('$')
   return isUsable ? { name, value } : { name, lack: { code: 'invalid', variables: [name] } }
 }
 
@@ -206,7 +206,8 @@ function resolveKey(
   baseUrl: string,
   environment: Environment,
 ): Resolved | undefined {
-  if (typeof entry.apiKey === 'object') return resolveKeyFile(entry.apiKey.file, environment)
+  const file = keyFilePattern.exec(entry.apiKey ?? '')?.[1]
+  if (file !== undefined) return resolveKeyFile(file, environment)
   if (entry.apiKey !== undefined) return resolveText(entry.apiKey, environment, apiKeyRule.pattern)
   // A brand's key is sent to the brand's own host only.
   if (brand === undefined || brand.keys.length === 0 || !isSameOrigin(baseUrl, brand.baseUrl)) return undefined

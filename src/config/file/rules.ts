@@ -56,19 +56,25 @@ export const baseUrlRule: TextRule = {
   lengthMax: 2048,
 }
 
-/** An API key that can be sent in a header, or `$NAME` of a variable. */
-export const apiKeyRule: TextRule = {
-  allowed:
-    '"$NAME" of an environment variable, or the key itself: visible ASCII without spaces, not beginning with "$"',
-  pattern: variableOr(/(?!\$)[\u0021-\u007e]+/),
-  lengthMax: 8192,
-}
+const keyFile = /\/[^\u0000-\u001f\u007f]+|(?!\.{1,2}$)[^/\u0000-\u001f\u007f]+/
 
 /** A file with one key. */
 export const keyFileRule: TextRule = {
   allowed: 'an absolute path, or a name in the folder of systemd credentials',
-  pattern: /^(?:\/[^\u0000-\u001f\u007f]+|(?!\.{1,2}$)[^/\u0000-\u001f\u007f]+)$/,
+  pattern: new RegExp(`^(?:${keyFile.source})$`),
   lengthMax: 4096,
+}
+
+/** `$file:PATH` of a file with one key, as the whole value. */
+export const keyFilePattern = new RegExp(`^\\$file:(${keyFile.source})$`)
+
+/** An API key that can be sent in a header, `$NAME` of a variable, or `$file:PATH`. */
+export const apiKeyRule: TextRule = {
+  allowed:
+    '"$NAME" of an environment variable, "$file:PATH", or the key itself: visible ASCII without spaces, not ' +
+    'beginning with "$"',
+  pattern: variableOr(new RegExp(`\\$file:(?:${keyFile.source})|(?!\\$)[\\u0021-\\u007e]+`)),
+  lengthMax: 8192,
 }
 
 /** A header's name (RFC 9110 section 5.1). */

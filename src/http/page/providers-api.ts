@@ -1,8 +1,8 @@
+import { isLoopbackHost } from '../../base/this-machine.ts'
 import { WireError } from '../../formats/error.ts'
 import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
-import { isLoopbackAddress } from '../origin-policy.ts'
 import type { Route } from '../route.ts'
 import { checkEditor, checkOwner, type EditorCheck } from './owner-check.ts'
 import type {
@@ -113,8 +113,7 @@ function checkKeySafe(wanted: WantedProviderChange | ProviderLookRequest, { requ
   // Browsers send the origin of the page, whose scheme a proxy has not changed.
   const origin = request.headers.get('origin') ?? ''
   const { protocol, hostname } = new URL(URL.canParse(origin) ? origin : request.url)
-  const isHere = hostname.endsWith('.localhost') || isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''))
-  if (protocol === 'https:' || isHere) return
+  if (protocol === 'https:' || isLoopbackHost(hostname)) return
   throw new WireError(
     403,
     'permission_error',

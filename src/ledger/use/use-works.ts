@@ -10,7 +10,7 @@ import type { BatchName, ReadBatch } from './use-batch.ts'
 
 /** Hours older than this are deleted; days are kept. */
 const hoursKeptMs = 100 * 86_400_000
-/** Sources that wrote nothing for so long have ended. */
+/** A source that has written nothing for this time has ended. */
 const sourcesKeptMs = 30 * 86_400_000
 
 /** The tables of sums by hour. */

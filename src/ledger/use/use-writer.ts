@@ -7,7 +7,7 @@ import { forgottenPeople, NamesOutdated } from './use-works.ts'
 import { zoneHours, type ZoneHours } from './zone-hours.ts'
 
 export interface UseWriterOptions {
-  /** Finds and stores names: what it has stored stays, whatever happens to the batches. */
+  /** Finds and stores names. Stored names stay, also if the batch fails. */
   readonly perform: PerformWork
   /** IANA name. */
   readonly zone: string
