@@ -33,39 +33,24 @@ afterAll(() => {
   second.stop()
 })
 
-/** Runs lines in a shell on the service's machine, and types the key that they ask for. */
-function type(lines: string): void {
-  const { exitCode, stderr } = Bun.spawnSync(['bash', '-e'], { stdin: Buffer.from(`${lines}\nany\n`) })
-  expect([exitCode, stderr.toString()]).toEqual([0, ''])
-}
-
-/** Replaces the provider of a line by a local upstream. */
-const at = (line: string, upstream: FaultUpstream): string =>
-  line.replace(/"api_key": "[^"]*"/, `"api_key": "any", "base_url": "${upstream.url}"`)
-
 describeInChromium('a newcomer', () => {
-  test('chats with the echo, adds a provider by the shown lines, repairs a typo, and sees a failover', async () => {
+  test('chats with the echo, adds a provider, breaks and repairs its file, and sees a failover', async () => {
     await openConversation(tab, service.url)
     await tab.waitFor('main >> text=This is the built-in echo')
-    const lines = await tab.evaluate(
-      `[...document.querySelectorAll('main ol code')].map(({ textContent }) => textContent)`,
-    )
-    expect(lines).toEqual([
-      `mkdir -p -m 700 ${service.home}`,
-      "(umask 077; printf 'Key: '; read -rs key; " +
-        `printf '{ "providers": [{ "id": "groq", "api_key": "%s" }] }\\n' "$key" > ${service.file})`,
-    ])
-
-    // With a typo at the first try.
-    type(String(Array.isArray(lines) ? lines.join('\n') : '').replace('] }', '} ]'))
-    await tab.waitFor('role=alert >> text=/providers.json:1:/')
-
+    await tab.click('main >> role=link[name="Add a provider"]')
+    await tab.back()
+    await tab.waitFor('#message')
     await ask(tab, 'Is this on?')
-    await tab.waitFor(`${lastMessage} >> text=Is this on?`)
     await tab.waitFor(`${lastMessage} >> text=/^echo via echo/`)
-
-    // Unchanged, except for the address of the provider.
-    type(at(String(Array.isArray(lines) ? lines.join('\n') : ''), first))
+    await tab.click('role=link[name="Providers"]')
+    await tab.click('role=button[name="Add a provider…"]')
+    await tab.select('dialog select >> nth=0', 'other')
+    await tab.fill('dialog >> role=textbox[name="Name"]', 'lab')
+    await tab.fill('dialog >> role=textbox[name="Base URL"]', first.url)
+    await tab.fill('dialog input[type=password]', 'any')
+    await tab.click('dialog >> role=button[name="Add"]')
+    await tab.waitFor('h2 >> text=lab')
+    await tab.back()
     await tab.waitFor('text=No provider lists echo')
     await tab.click('role=button[name="Choose another model…"]')
     await tab.waitFor('[role="option"] >> text=llama-4')
@@ -74,15 +59,19 @@ describeInChromium('a newcomer', () => {
     await tab.waitForGone('text=No provider lists echo')
     await ask(tab, 'And who are you?')
     await tab.waitFor(said('first-0 first-1 first-2'))
-    await tab.waitFor(`${lastMessage} >> text=/^llama-4 via groq/`)
+    await tab.waitFor(`${lastMessage} >> text=/^llama-4 via lab/`)
 
     await tab.click('role=link[name="Providers"]')
-    await tab.waitFor('h2 >> text=groq')
+    await tab.waitFor('h2 >> text=lab')
     await tab.click('summary >> text=Add a provider')
-    const line = await tab.textOf('main details[open] pre')
+    expect(await tab.textOf('main details[open] pre')).toBe('{ "id": "groq", "api_key": "$GROQ_API_KEY" },')
     const text = await readFile(service.file, 'utf8')
+    const spare = `{ "id": "spare", "base_url": "${second.url}" }`
+    // With a typo at the first try.
+    await service.configure(text.replace(']', `, ${spare} ] ]`))
+    await tab.waitFor('role=alert >> text=/providers.json:/')
     // The first provider of the list is asked first.
-    await service.configure(text.replace(']', `, ${at(line, second).replace('"groq"', '"spare"')} ]`))
+    await service.configure(text.replace(']', `, ${spare} ]`))
     await tab.waitFor('h2 >> text=spare')
 
     first.stop()
@@ -91,10 +80,10 @@ describeInChromium('a newcomer', () => {
     await ask(tab, 'Are you still there?')
     await tab.waitFor(said('second-0 second-1 second-2'))
     await tab.waitFor(`${lastMessage} >> text=/ via /`)
-    expect(await tab.textOf(`${lastMessage} >> summary`)).toMatch(/^llama-4 via spare \(groq unreachable\)/)
+    expect(await tab.textOf(`${lastMessage} >> summary`)).toMatch(/^llama-4 via spare \(lab unreachable\)/)
 
     await tab.click('role=link[name="Requests"]')
-    await tab.waitFor('[data-key] >> nth=0 >> text=groq')
+    await tab.waitFor('[data-key] >> nth=0 >> text=lab')
     expect(await complaintsOf(tab)).toEqual([])
   }, 40_000)
 })

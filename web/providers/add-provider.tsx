@@ -3,7 +3,6 @@ import type { ProvidersAnswer } from '../../src/http/page/page-api.ts'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { firstLines } from './first-lines.ts'
 
 interface FileLocation {
   readonly file: string | undefined
@@ -20,18 +19,20 @@ export function AddProvider({
   return (
     <details open={isOpen} className="rounded-xl border border-line bg-panel p-4 text-sm">
       <summary className="w-fit text-base font-medium">{say.providers.byHand}</summary>
-      {source === 'file' ? <IntoFile file={file} /> : <NewFile file={file} />}
+      {source === 'file' ? <IntoFile file={file} /> : <ByKey />}
     </details>
   )
 }
 
-function NewFile({ file }: FileLocation): ReactNode {
-  const lines = firstLines(file)
+/** Without a file a key is enough: its brand is found. */
+function ByKey(): ReactNode {
   return (
-    <div className="mt-2 flex flex-col gap-2">
-      <p>{say.providers.newFile}</p>
-      <Lines text={lines} label={say.providers.copyLines} />
-    </div>
+    <p className="mt-2">
+      {rich(say.providers.byKey, {
+        line: <code className="font-mono">GROQ_API_KEY=…</code>,
+        file: <code className="font-mono">~/.svc/keys.env</code>,
+      })}
+    </p>
   )
 }
 

@@ -168,7 +168,6 @@ export const de: Texts = {
     conversation: 'Unterhaltung',
     copyAnswer: 'Antwort kopieren',
     copyAsCurl: 'Als curl-Befehl kopieren',
-    copyLine: (number) => `Zeile ${number} kopieren`,
     copyMessage: 'Nachricht kopieren',
     copyRequestId: 'Kennung der Anfrage kopieren',
     copyWhatYouNeed: (why) => `${why}. Kopieren Sie, was Sie brauchen, bevor Sie die Seite verlassen.`,
@@ -180,11 +179,6 @@ export const de: Texts = {
       'Echte Modelle kommen von einem Anbieter, etwa Groq, OpenAI, Anthropic, Gemini oder OpenRouter. Sie erscheinen ' +
       'hier von selbst, ohne Neustart.',
     echoAddIt: 'Anbieter hinzufügen',
-    echoByHand: 'Oder in einem Terminal',
-    echoLines:
-      'Zwei Zeilen in bash oder zsh, auf dem Rechner, auf dem svc läuft. Die zweite fragt nach Ihrem Schlüssel, ' +
-      'zeigt ihn nicht an und behält ihn nicht im Verlauf der Shell; statt {groq} geht auch {openai}, {anthropic}, ' +
-      '{gemini}, {openrouter} und mehr.',
     echoNoOwner:
       'Der Betreiber dieses Dienstes hat noch keinen Anbieter hinzugefügt. Dieser Hinweis verschwindet, sobald es ' +
       'einen gibt.',

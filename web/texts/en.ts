@@ -169,7 +169,6 @@ export const en = {
     conversation: 'Conversation',
     copyAnswer: 'Copy answer',
     copyAsCurl: 'Copy as curl',
-    copyLine: (number: string) => `Copy line ${number}`,
     copyMessage: 'Copy message',
     copyRequestId: 'Copy the request’s id',
     copyWhatYouNeed: (why: string) => `${why}. Copy what you need before you leave.`,
@@ -181,10 +180,6 @@ export const en = {
       'Real models come from a provider, such as Groq, OpenAI, Anthropic, Gemini or OpenRouter. Its models appear ' +
       'here by themselves, without a restart.',
     echoAddIt: 'Add a provider',
-    echoByHand: 'Or in a terminal',
-    echoLines:
-      'Two lines in bash or zsh, on the machine where svc runs. The second asks for your key, and neither shows it ' +
-      'nor keeps it in the shell’s history; {groq} may be {openai}, {anthropic}, {gemini}, {openrouter} and more.',
     echoNoOwner: 'The owner of this service has not added a provider yet. This note goes away when they do.',
     editMessage: 'Edit message',
     editQuestion: 'Edit the question',

@@ -30,6 +30,9 @@ export const providers: Texts['providers'] = {
   baseUrlHint: 'Ohne /chat/completions.',
   baseUrlNewHint: 'Ohne /chat/completions. Eine neue Adresse bekommt nichts Geheimes, das die Datei für diese enthält.',
   brandsFailed: 'Die bekannten Anbieter können gerade nicht angezeigt werden',
+  byKey:
+    'Schreiben Sie den Schlüssel eines bekannten Anbieters auf der Maschine von svc als Zeile wie {line} in {file}. ' +
+    'Seine Modelle erscheinen sofort.',
   byHand: 'Anbieter von Hand hinzufügen',
   changeDone: {
     changed: (id) => `${id} ist geändert`,
@@ -53,7 +56,6 @@ export const providers: Texts['providers'] = {
   coolingModels: (names) => `Modelle in einer Pause: ${names}`,
   copyCommand: 'Befehl kopieren',
   copyLine: 'Zeile kopieren',
-  copyLines: 'Beide Zeilen kopieren',
   details: (id) => `Einzelheiten zu ${id}`,
   dragToMove: 'Zum Verschieben ziehen',
   echo: 'Es ist nichts eingerichtet, und nichts wurde gefunden: Das eingebaute Echo antwortet',
@@ -110,10 +112,6 @@ export const providers: Texts['providers'] = {
   nameHint: 'Steht in Headern, im Log und auf dieser Seite.',
   nameThatBegins: (mark) => `ein Name, der mit ${mark} beginnt`,
   needsNoKey: 'Er braucht keinen Schlüssel.',
-  newFile:
-    'Diese zwei Zeilen, in bash oder zsh, schreiben eine erste Datei für jeden bekannten Anbieter (groq, openai, ' +
-    'anthropic, gemini, openrouter und mehr). Die zweite fragt nach Ihrem Schlüssel, zeigt ihn nicht an und behält ' +
-    'ihn nicht im Verlauf der Shell. Die Datei gilt sofort, ohne Neustart.',
   noAnswer: (time) => `Keine Liste der Modelle: keine Antwort nach ${time}`,
   noBaseUrl: 'die Basis-URL fehlt',
   keyFileMissing: (file) => `die Schlüsseldatei ${file} fehlt oder ist leer`,
@@ -172,8 +170,8 @@ export const providers: Texts['providers'] = {
     open: 'Öffnen Sie {file}.',
     line: 'Fügen Sie in {providers} eine Zeile an ihrem Platz in der Reihenfolge ein:',
     save:
-      'Speichern Sie. Das wirkt sofort. Ein Schlüssel, der mit {sign} genannt ist, kommt aus der Umgebung, in ' +
-      'der der Dienst gestartet wurde: Nach dem Setzen eines neuen starten Sie den Dienst neu.',
+      'Speichern Sie. Das wirkt sofort. Schlüssel, die mit {sign} genannt sind, gelten aus keys.env sofort und aus ' +
+      'der Umgebung ab dem nächsten Start.',
   },
   stopTesting: 'Test anhalten',
   suchAs: (variable) => `Etwa ${variable}, oder leer ohne Schlüssel.`,

@@ -25,6 +25,9 @@ export const providers = {
   baseUrlHint: 'Without /chat/completions.',
   baseUrlNewHint: 'Without /chat/completions. A new address gets nothing secret that the file has for this one.',
   brandsFailed: 'The known brands cannot be shown now',
+  byKey:
+    'Write a key of any known brand as a line such as {line} into {file} on the machine of svc. Its models appear ' +
+    'at once.',
   byHand: 'Add a provider by hand',
   changeDone: {
     changed: (id: string) => `${id} is changed`,
@@ -48,7 +51,6 @@ export const providers = {
   coolingModels: (names: string) => `Cooling by themselves: ${names}`,
   copyCommand: 'Copy the command',
   copyLine: 'Copy the line',
-  copyLines: 'Copy the two lines',
   details: (id: string) => `Details of ${id}`,
   dragToMove: 'Drag to move',
   echo: 'Nothing is configured and nothing was found: the built-in echo answers',
@@ -104,10 +106,6 @@ export const providers = {
   nameHint: 'Shown in headers, logs and on this page.',
   nameThatBegins: (mark: string) => `a name that begins with ${mark}`,
   needsNoKey: 'It needs no key.',
-  newFile:
-    'These two lines, in bash or zsh, make a first file for any known brand (groq, openai, anthropic, gemini, ' +
-    "openrouter and more). The second asks for your key, and neither shows it nor keeps it in the shell's history. " +
-    'The file is loaded at once, without a restart.',
   noAnswer: (time: string) => `No list of models: no answer after ${time}`,
   noBaseUrl: 'the base URL is missing',
   keyFileMissing: (file: string) => `the key file ${file} is missing or empty`,
@@ -166,8 +164,8 @@ export const providers = {
     open: 'Open {file}.',
     line: 'Add a line to {providers}, at its place in the order:',
     save:
-      'Save. It takes effect at once. A key named with {sign} is read from the environment the service was started ' +
-      'in: after setting a new one, start the service again.',
+      'Save. It takes effect at once. Keys named with {sign} are read from keys.env at once, and from the ' +
+      'environment at the next start.',
   },
   stopTesting: 'Stop testing',
   suchAs: (variable: string) => `Such as ${variable}, or empty without a key.`,
