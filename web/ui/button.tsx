@@ -2,7 +2,7 @@ import type { ButtonHTMLAttributes, ReactNode, Ref } from 'react'
 import { Icon, type IconName } from './icon.tsx'
 
 const styles = {
-  primary: 'bg-accent text-on-accent hover:opacity-90',
+  primary: 'border border-transparent bg-ink text-page hover:opacity-90',
   plain: 'border border-line bg-raised hover:bg-hover',
   quiet: 'text-muted hover:bg-hover hover:text-ink',
   danger: 'border border-line bg-raised text-bad hover:bg-bad-soft',
