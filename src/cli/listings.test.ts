@@ -98,6 +98,11 @@ gpt-4o     groq → openai                       –        –
     })
   })
 
+  test('prints no table without a model', async () => {
+    const { out } = await runCommand(modelsCommandWith(fakeAccess([{ id: 'silent', models: undefined }])), [])
+    expect(out).toBe('')
+  })
+
   test('prints JSON', async () => {
     expect(JSON.parse((await runCommand(modelsCommandWith(access), ['--json'])).out)).toEqual([
       {

@@ -19,7 +19,7 @@ export function modelsCommandWith(access: GatewayAccess): Command<typeof flags> 
       if (signal.aborted) return 130
       const models = gateway.models()
       if (flags.json) stdout.write(`${JSON.stringify(models.map(jsonRow), undefined, 2)}\n`)
-      else stdout.write(table(models, stdout))
+      else if (models.length > 0) stdout.write(table(models, stdout))
       const silent = gateway.providers.filter((provider) => provider.models.current() === undefined).map(({ id }) => id)
       if (silent.length > 0)
         stderr.write(`svc: no list of models from ${silent.join(', ')} (run 'svc check' for the reasons)\n`)

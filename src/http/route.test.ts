@@ -90,6 +90,10 @@ describe('a router', () => {
     ['/models/Some/Model', '/v1/models/Some/Model'],
     ['/v1/v1/models/Some', '/v1/models/Some'],
     ['/openai/deployments/x/chat/completions', '/v1/chat/completions'],
+    ['/v1/chat/completion', '/v1/chat/completions'],
+    ['/v1/chat-completions', '/v1/chat/completions'],
+    ['/chat/completion', '/v1/chat/completions'],
+    ['/v1/modles', '/v1/models'],
   ])('names %j, and the nearest path there is, %j', (path, nearest) => {
     const { message } = failure('POST', path)
     expect(message).toBe(`There is nothing at '${path}'. Did you mean '${nearest}'? The API's base URL ends in /v1`)

@@ -1,3 +1,4 @@
+import { nearestName } from '../base/nearest.ts'
 import type { AccessScope } from '../formats/access.ts'
 import { WireError } from '../formats/error.ts'
 import type { Format } from '../formats/format.ts'
@@ -111,7 +112,7 @@ class RouteTable implements Router {
     return this.#roots.get(rootOf(path))
   }
 
-  /** An existing path of the API for a path without `/v1`, with a prefix, or with other slashes or case. */
+  /** An existing path of the API for a path without `/v1`, with a prefix, other slashes or case, or a slip. */
   #nearest(path: string): string | undefined {
     if (path.length > comparedLength) return undefined
     const segments = path.split('/').filter((segment) => segment !== '')
@@ -122,7 +123,23 @@ class RouteTable implements Router {
         return [candidate, candidate.toLowerCase()]
       }),
     )
-    return candidates.find((candidate) => this.#at(candidate).length > 0)
+    return candidates.find((candidate) => this.#at(candidate).length > 0) ?? this.#misspelt(segments)
+  }
+
+  /** The path of the API that a mistyped one means, perhaps without its beginning. */
+  #misspelt(segments: readonly string[]): string | undefined {
+    const [first = ''] = segments
+    const root = this.#roots.has(`/${first}`) ? `/${first}` : '/v1'
+    const written = segments.slice(root === `/${first}` ? 1 : 0).join('/')
+    const paths = this.#answered(root).map(({ path }) => path.slice(root.length + 1))
+    const near = nearestName(written, paths)
+    return near === undefined ? undefined : `${root}/${near}`
+  }
+
+  #answered(root: string): readonly Route[] {
+    return this.#routes.filter(
+      (route) => rootOf(route.path) === root && !route.path.endsWith('/') && route.isRefusal !== true,
+    )
   }
 
   #hintFor(path: string): string {
@@ -130,10 +147,9 @@ class RouteTable implements Router {
     if (near !== undefined) return `. Did you mean '${near}'? The API's base URL ends in ${rootOf(near)}`
     const root = rootOf(path)
     if (!this.#roots.has(root)) return ''
-    const answered = this.#routes.filter(
-      (route) => rootOf(route.path) === root && !route.path.endsWith('/') && route.isRefusal !== true,
-    )
-    return `. This service answers ${answered.map((route) => `${route.method} ${route.path}`).join(', ')}`
+    return `. This service answers ${this.#answered(root)
+      .map(({ method, path: each }) => `${method} ${each}`)
+      .join(', ')}`
   }
 }
 
