@@ -1,10 +1,12 @@
 import { filesOfOneUser, isTest, linesOf, longFunctions, testFiles, widestImports, wordsOf } from './house-figures.ts'
+import { installFigures } from './install-figures.ts'
 import { codeFolders, columnsMax, filesOf, longLines, namesExportedTwice, textOf } from './source-figures.ts'
 
 /**
- * `npm run measure` prints figures about the rules of CONTRIBUTING.md. `npm run measure -- words [FOLDER]` lists
- * comments that break its plain words, and lines over 120 columns. `-- functions` lists functions above 60 lines, `--
- * folds` small files with one importer, and `-- touched [NAME]` what one request touches, in some 30 s.
+ * `npm run measure` prints figures about the rules of CONTRIBUTING.md, and of two new installs, in some 20 s. `npm run
+ * measure -- words [FOLDER]` lists comments that break its plain words, and lines over 120 columns. `-- functions`
+ * lists functions above 60 lines, `-- folds` small files with one importer, and `-- touched [NAME]` what one request
+ * touches, in some 30 s.
  */
 
 const wordsMax = 45
@@ -78,7 +80,7 @@ async function printTouched(): Promise<void> {
   }
 }
 
-function printFigures(): void {
+async function printFigures(): Promise<void> {
   const began = performance.now()
   const files = source()
   const rows: readonly (readonly [string, string | number])[] = [
@@ -113,6 +115,8 @@ function printFigures(): void {
     ['seconds to measure', ((performance.now() - began) / 1000).toFixed(1)],
   ]
   for (const [name, value] of rows) console.log(`${name.padEnd(48)} ${value}`)
+  for (const options of [[], ['--omit=dev']])
+    console.log(`${['npm ci', ...options].join(' ').padEnd(48)} ${await installFigures(...options)}`)
 }
 
 const lists: Readonly<Record<string, () => void | Promise<void>>> = {

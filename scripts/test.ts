@@ -15,7 +15,7 @@ import { progressText, statusLine, testProgress } from './test-progress.ts'
  * one line of output.
  *
  * Arguments select tests: `npm test -- test/reload.test.ts`. `--quick` runs only tests without browser, server and long
- * waits, and installs nothing. Exits with the worst exit code.
+ * waits, and installs no programs. Exits with the worst exit code.
  *
  * A busy machine can stall a process for seconds. So when few files of the whole run have failed, each of them runs
  * once more, alone. A file that then passes does not fail the run: the last line counts and names it as unsteady. An

@@ -127,10 +127,12 @@ describe('examples in the documents', () => {
     const here = code
       .replaceAll('http://127.0.0.1:8000', service.url)
       .replaceAll(/npm run (?:-s )?svc --/g, 'sh bin/svc')
-    const command = language === 'js' ? [process.execPath, '-e', here] : ['sh', '-euc', here]
+    const isScript = language === 'js'
+    const command = isScript ? [process.execPath, '-e', here] : ['sh', '-euc', here]
     const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$|^SVC_/i.test(name)))
     const child = Bun.spawn(command, {
-      cwd: root,
+      // Scripts find the client libraries there.
+      cwd: isScript ? join(root, 'test') : root,
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',

@@ -98,8 +98,6 @@ async function lighthouse(what: string, url: string): Promise<readonly Line[]> {
 }
 
 async function lighthouses(): Promise<readonly Line[]> {
-  if (!existsSync(join(folder, 'node_modules', 'lighthouse')))
-    await output('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
   await using open = await startService({ providers: [{ id: 'echo' }] })
   await using closed = await startService(
     { providers: [{ id: 'echo' }] },
@@ -161,6 +159,8 @@ if (only === 'history' || only === '--help') {
   process.exit(await child.exited)
 }
 await output(process.execPath, join(root, 'scripts', 'build-web.ts'), '--if-stale')
+if (!existsSync(join(folder, 'node_modules', 'playwright-core')))
+  await output('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
 const lines = [...languages.flatMap(sizes), ...(await streams()), ...(await histories()), ...(await lighthouses())]
 console.log(
   markdownTable(
