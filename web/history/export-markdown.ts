@@ -1,5 +1,7 @@
 import { codeBlock, fileBlock } from '../files/file-blocks.ts'
+import { openEnd } from '../markdown/open-end.ts'
 import { say } from '../texts/say.ts'
+import { localDay } from '../ui/local-time.ts'
 import type { AssistantMessage, Conversation, Message, ToolCall } from './conversation.ts'
 import { oneLine } from './one-line.ts'
 import { branchOf } from './tree.ts'
@@ -11,7 +13,7 @@ import { branchOf } from './tree.ts'
 export function exportMarkdown({ title, created, settings, ...tree }: Conversation): string {
   const parts = [
     `# ${plain(title)}`,
-    `*${settings.model === undefined ? '' : `${plain(settings.model)} · `}${day(created)}*`,
+    `*${settings.model === undefined ? '' : `${plain(settings.model)} · `}${localDay(created)}*`,
   ]
   if (settings.system.trim() !== '') parts.push('## System', closed(settings.system))
   return `${[...parts, ...branchOf(tree).flatMap(partsOf)].join('\n\n')}\n`
@@ -65,26 +67,15 @@ function filled(text: string): readonly string[] {
   return text.trim() === '' ? [] : [closed(text)]
 }
 
-/** Closes an open code block at the end, so that it does not include the following text. */
+/** Ends an open block of code or raw HTML, so that it does not include the following text. */
 function closed(text: string): string {
-  let open: string | undefined
-  for (const line of text.split('\n')) {
-    const fence = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line)
-    if (fence === null) continue
-    const [, signs = '', rest = ''] = fence
-    if (open === undefined) open = signs
-    else if (signs.startsWith(open) && rest.trim() === '') open = undefined
-  }
-  return open === undefined ? text.trimEnd() : `${text.trimEnd()}\n${open}`
+  const end = openEnd(text)
+  return end === undefined ? text.trimEnd() : `${text.replace(/\n$/, '')}\n${end}`
 }
 
 /** Returns one line without Markdown syntax. */
 function plain(text: string): string {
   return oneLine(text)
     .trim()
-    .replace(/[\\`*_{}[\]<>#|~!]/g, '\\$&')
-}
-
-function day(time: number): string {
-  return new Date(time).toISOString().slice(0, 10)
+    .replace(/[\\`*_{}[\]<>#|~!&]/g, '\\$&')
 }

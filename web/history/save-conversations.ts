@@ -1,6 +1,7 @@
 import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
+import { localDay } from '../ui/local-time.ts'
 import type { Conversation, HistoryStore } from './conversation.ts'
 import { exportMarkdown } from './export-markdown.ts'
 import { fileNameOf, saveFile } from './save-file.ts'
@@ -20,7 +21,7 @@ export async function saveJson(conversation: Conversation): Promise<void> {
 export async function saveAll(history: HistoryStore, count: number): Promise<void> {
   const all = await history.all(),
     now = new Date()
-  saveFile(await exportJson(all, now), `svc-conversations-${now.toISOString().slice(0, 10)}.json`)
+  saveFile(await exportJson(all, now), `svc-conversations-${localDay(now.getTime())}.json`)
   if (all.length < count) throw new Error(say.history.damaged(formatCount(count - all.length), formatCount(count)))
   announce(say.history.exported(all.length))
 }

@@ -4,6 +4,7 @@ import { ToolCards } from '../chat/tool-cards.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
 import { language } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
+import { localDay } from '../ui/local-time.ts'
 import type { AssistantMessage, Conversation, Message } from './conversation.ts'
 import { oneLine } from './one-line.ts'
 import { fileNameOf, saveFile } from './save-file.ts'
@@ -86,7 +87,7 @@ function SavedPage({ conversation }: { readonly conversation: Conversation }): R
     <main className="mx-auto flex max-w-3xl flex-col gap-4 px-4 py-8">
       <h1 className="text-2xl font-bold wrap-anywhere">{oneLine(title)}</h1>
       <p className="text-sm text-muted">
-        {[settings.model ?? '', new Date(created).toISOString().slice(0, 10)].filter((each) => each !== '').join(' · ')}
+        {[settings.model ?? '', localDay(created)].filter((each) => each !== '').join(' · ')}
       </p>
       {settings.system.trim() === '' ? null : (
         <Folded summary={say.common.systemPrompt}>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { HtmlRenderer, Parser } from 'commonmark'
 import fc from 'fast-check'
 import type { Conversation, HistoryStore } from './conversation.ts'
 import { exportMarkdown } from './export-markdown.ts'
@@ -336,6 +337,87 @@ describe('Markdown', () => {
     expect(exportMarkdown(conversationOf({ messages: [questionOf('m', text), questionOf('n', 'next')] }))).toContain(
       `## You\n\n${closed}\n\n## You\n\nnext\n`,
     )
+  })
+
+  test.each([
+    ['```npm install``` installs it', '```npm install``` installs it'],
+    ['- ```\n  a\n  ```', '- ```\n  a\n  ```'],
+    ['1. ```sh\n   a\n   ```\n\nb', '1. ```sh\n   a\n   ```\n\nb'],
+    ['> ```\n> a', '> ```\n> a'],
+    ['<!-- a', '<!-- a\n-->'],
+    ['<script>\na', '<script>\na\n</script>'],
+    ['$$\n```\n$$', '$$\n```\n$$\n```'],
+    ['<details>\n\n```\n</details>', '<details>\n\n```\n</details>\n```'],
+  ])('ends in %j only what is open', (text, closed) => {
+    expect(exportMarkdown(conversationOf({ messages: [questionOf('m', text), questionOf('n', 'next')] }))).toContain(
+      `## You\n\n${closed}\n\n## You\n\nnext\n`,
+    )
+  })
+
+  test('is read back by a reader of CommonMark as each message was, but for an added end of raw HTML', () => {
+    // Blank lines behind an open block in a list belong to it.
+    const read = (text: string): string =>
+      new HtmlRenderer().render(new Parser().parse(text)).replaceAll(/\n+(?=\n|<\/code>)/g, '')
+    const ends = ['</script>', '-->', '?>', '>', ']]>']
+    const parts = [
+      ...[
+        '```',
+        '~~~~',
+        '```js',
+        '```a```',
+        '- ',
+        '1. ',
+        '2. ',
+        '> ',
+        '# ',
+        '    ',
+        '  ',
+        '\t',
+        '\n',
+        '\n',
+        '\n\n',
+        '\r',
+      ],
+      ...[
+        '<!-- ',
+        '<script>',
+        '<?a ',
+        '<!A ',
+        '<![CDATA[',
+        '<div>',
+        '<details>',
+        '</details>',
+        '<b>',
+        '$$',
+        '\\[',
+        '\\]',
+      ],
+      ...['| a |', '|---|', ':--', '---', '===', '**', '`', 'word', '&amp;', ...ends],
+    ]
+    const texts = fc.array(fc.constantFrom(...parts), { maxLength: 14 }).map((chosen) => chosen.join(''))
+    fc.assert(
+      fc.property(texts, texts, (first, second) => {
+        const messages = [questionOf('m', first), questionOf('n', second), questionOf('o', 'last')]
+        const shown = read(exportMarkdown(conversationOf({ messages })))
+        const alone = (text: string): readonly string[] =>
+          [text, text.trimEnd(), ...ends.map((end) => `${text.replace(/\n$/, '')}\n${end}`)].map(read)
+        const heading = '<h2>You</h2>\n'
+        const may = alone(first).flatMap((one) => alone(second).map((two) => `${heading}${one}${heading}${two}`))
+        const messagesShown = shown.slice(shown.indexOf(heading))
+        expect(may.map((each) => `${each}${heading}<p>last</p>\n`)).toContain(messagesShown)
+      }),
+      { numRuns: 400, seed: 1 },
+    )
+  })
+
+  test('names the day of the person', () => {
+    const before = process.env['TZ']
+    try {
+      process.env['TZ'] = 'America/Los_Angeles'
+      expect(exportMarkdown(conversationOf({ created: Date.UTC(2026, 10, 29, 3) }))).toContain('2026-11-28*')
+    } finally {
+      process.env['TZ'] = before ?? ''
+    }
   })
 
   test('says how an answer ended, and escapes names', () => {

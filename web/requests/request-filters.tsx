@@ -4,6 +4,7 @@ import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { formatCount, inWords } from '../ui/format.ts'
 import { Choice, Labelled, smallLook, type FieldLook } from '../ui/labelled.tsx'
+import { readLocalMinute, writeLocalMinute } from '../ui/local-time.ts'
 import {
   choiceOptions,
   countFilters,
@@ -14,7 +15,6 @@ import {
   type Minimum,
   type RequestFilters,
 } from './filter-requests.ts'
-import { readLocalMinute, writeLocalMinute } from './local-minute.ts'
 import type { RequestRow } from './request-rows.ts'
 
 export interface RequestFilterBarProps {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readLocalMinute, writeLocalMinute } from './local-minute.ts'
+import { readLocalMinute, writeLocalMinute } from './local-time.ts'
 
 describe('a local minute', () => {
   test('is written for an input field, and read again', () => {
