@@ -225,14 +225,20 @@ describe('a look at a provider that is not in the file', () => {
       ms: expect.any(Number),
       modelCount: 2,
       models: ['m1', 'm2'],
+      pricedCount: 0,
     })
     expect(transport.requests.map(({ origin }) => origin.hostname)).toEqual(['lab.test'])
     expect([readFileSync(file, 'utf8'), reloads(), health.openBreakers()]).toEqual([text, 0, []])
   })
 
   test('says why there is no list', async () => {
-    const { admin } = subject([{ status: 401, body: ['{"error":{"message":"no key"}}'] }])
-    expect(await admin.look(lab, never)).toEqual({ ms: expect.any(Number), detail: 'GET /models answered 401' })
+    const refused = { status: 401, body: ['{"error":{"message":"no key"}}'] }
+    const { admin } = subject([refused, refused])
+    expect(await admin.look(lab, never)).toEqual({
+      ms: expect.any(Number),
+      detail: 'GET /models answered 401',
+      status: 401,
+    })
   })
 
   test('names a variable that is not set, and asks no server', async () => {

@@ -155,6 +155,7 @@ async function stateOf(options: ProviderAdminOptions): Promise<ProvidersAnswer> 
     ...(version === undefined ? {} : { version }),
     source: source.kind,
     file: options.file,
+    ...keysFileOf(options),
     ...(notice === undefined ? {} : { notice }),
     providers: providers.map((config) => {
       const usable = assembled.get(config.id)
@@ -240,9 +241,13 @@ async function lookAtProvider(
     const found = provider.models.current()
     if (found === undefined) {
       const { failure } = provider.models
-      return { ms, ...(failure === undefined ? {} : { detail: failure }) }
+      const status = failure === undefined ? undefined : await looked.probe(signal).catch(() => undefined)
+      return { ms, ...(failure === undefined ? {} : { detail: failure }), ...(status === undefined ? {} : { status }) }
     }
-    return { ms, modelCount: found.length, models: found.slice(0, modelsMax).map(({ upstream }) => upstream) }
+    return {
+      ...{ ms, modelCount: found.length, models: found.slice(0, modelsMax).map(({ upstream }) => upstream) },
+      pricedCount: found.filter(({ price }) => price !== undefined || config.quirks.reportsCost).length,
+    }
   } finally {
     looked.close()
   }

@@ -84,6 +84,20 @@ describe('a provider as it is shown', () => {
     expect([models?.length, modelCount]).toEqual([1_000, 1_500])
   })
 
+  test('has the lowest price of its models, and says whether all have it', () => {
+    const [cheap, dear] = [
+      { input: 0.05, output: 0.08 },
+      { input: 2, output: 8, cachedInput: 1 },
+    ]
+    const of = (...prices: readonly (typeof dear | typeof cheap | undefined)[]) =>
+      pick(entryOf({ models: prices.map((price) => offered('m', price === undefined ? {} : { price })) }))
+    const pick = ({ price, hasOtherPrices }: ReturnType<typeof entryOf>) => [price, hasOtherPrices]
+    expect(of(dear, cheap)).toEqual([cheap, true])
+    expect(of(dear, dear)).toEqual([{ input: 2, output: 8 }, undefined])
+    expect(of(undefined, cheap)).toEqual([cheap, true])
+    expect(of(undefined)).toEqual([undefined, undefined])
+  })
+
   test('has its models without a price, at most a thousand', () => {
     const names = Array.from({ length: 1_500 }, (_, index) => `m${index}`)
     expect(entryOf({ unpriced: { names: ['m'], areRefused: true } }).unpriced).toEqual({

@@ -1,6 +1,6 @@
 import { findBrand } from '../../config/catalogue.ts'
 import type { ProviderConfig } from '../../config/config.ts'
-import type { OfferedModel } from '../../formats/model.ts'
+import type { OfferedModel, Price } from '../../formats/model.ts'
 import type { AttemptSums, ProviderEntry, ProviderState } from '../../http/page/page-api.ts'
 import type { ProviderAttempts } from '../../observe/provider-attempts.ts'
 import type { FailureClass } from '../../service/failure.ts'
@@ -45,9 +45,7 @@ export function providerEntry(
     enabled,
     state,
     coolingModels: state.kind === 'ok' || state.kind === 'failing' ? namesOf(health?.models ?? [], models) : [],
-    ...(models === undefined
-      ? {}
-      : { models: models.slice(0, modelsShownMax).map(({ name }) => name), modelCount: models.length }),
+    ...(models === undefined ? {} : factsOf(models)),
     ...(unpriced === undefined
       ? {}
       : { unpriced: { models: unpriced.names.slice(0, modelsShownMax), areRefused: unpriced.areRefused } }),
@@ -65,6 +63,27 @@ export function providerEntry(
           },
         }),
   }
+}
+
+/** The names of models, their lowest price, and whether it is not the price of all. */
+function factsOf(
+  models: readonly OfferedModel[],
+): Pick<ProviderEntry, 'models' | 'modelCount' | 'price' | 'hasOtherPrices'> {
+  const named = { models: models.slice(0, modelsShownMax).map(({ name }) => name), modelCount: models.length }
+  const prices = models.flatMap(({ price }) => price ?? [])
+  const [first, ...others] = prices.toSorted((one, other) => sumOf(one) - sumOf(other))
+  if (first === undefined) return named
+  const { input, output, request } = first
+  const areSame = prices.length === models.length && others.every((each) => sumOf(each) === sumOf(first))
+  return {
+    ...named,
+    price: { input, output, ...(request === undefined ? {} : { request }) },
+    ...(areSame ? {} : { hasOtherPrices: true }),
+  }
+}
+
+function sumOf({ input, output, request = 0 }: Price): number {
+  return input + output + request
 }
 
 function stateOf(

@@ -36,14 +36,25 @@ export function changeProvider(text: string, { file, id, edit }: ProviderEditOpt
 }
 
 /**
- * Adds a provider after the others. The result is not checked; `parseConfig` does that.
+ * Adds a provider, after the others unless a place is named. The result is not checked; `parseConfig` does that.
  *
+ * @param to the place, from 0
  * @returns `undefined` when a provider has this id already
  * @throws {ConfigError} when the text is not JSON
  */
-export function addProvider(text: string, file: string, entry: { readonly id: string }): string | undefined {
-  if (providersIn(text, file).some((provider) => memberOf(provider, 'id') === entry.id)) return undefined
-  return editConfig(text, [{ kind: 'insert', path: ['providers', -1], value: entry }])
+export function addProvider(
+  text: string,
+  file: string,
+  entry: { readonly id: string },
+  to?: number,
+): string | undefined {
+  const providers = providersIn(text, file)
+  const last = providers.length
+  if (providers.some((provider) => memberOf(provider, 'id') === entry.id)) return undefined
+  return editConfig(text, [
+    { kind: 'insert', path: ['providers', -1], value: entry },
+    ...(to === undefined || to >= last ? [] : moved(last, to)),
+  ])
 }
 
 /** New values of members. Absent members stay; `undefined` removes the member. */
@@ -53,6 +64,7 @@ export interface ProviderMembers {
   /** Names by which the provider is asked. Items of the present list that name them stay as they are. */
   readonly models?: readonly string[] | undefined
   readonly timeouts?: Readonly<Record<string, number>> | undefined
+  readonly price?: 0 | { readonly input: number; readonly output: number }
 }
 
 /**

@@ -77,7 +77,7 @@ function checkVariable(variable: string, own: readonly string[], where = 'entry'
 /** New members of an entry, by the rules of drafts. @throws {WireError} 400, naming the field of the edit */
 export function membersOfEdit(
   entry: Readonly<Record<string, unknown>>,
-  { baseUrl, keyVariable, models, timeouts }: ProviderEdits,
+  { baseUrl, keyVariable, models, timeouts, price }: ProviderEdits,
 ): ProviderMembers {
   if (keyVariable !== undefined && keyVariable !== null) checkVariable(keyVariable, ownVariables(entry), 'edit')
   const key = keyVariable === undefined ? entry['api_key'] : keyVariable === null ? undefined : `$${keyVariable}`
@@ -87,6 +87,7 @@ export function membersOfEdit(
     ...(keyVariable === undefined ? {} : { api_key: keyVariable === null ? undefined : `$${keyVariable}` }),
     ...(models === undefined ? {} : { models: models ?? undefined }),
     ...(timeouts === undefined ? {} : { timeouts: timesOf(timeouts) }),
+    ...(price === undefined ? {} : { price: price.input === 0 && price.output === 0 ? 0 : { ...price } }),
   }
 }
 

@@ -63,6 +63,22 @@ describe('a change of the file', () => {
     expect(readFileSync(file, 'utf8')).toBe(text)
   })
 
+  test('adds a provider at a place', async () => {
+    const file = fileWith(text)
+    const entry = { baseUrl: 'http://127.0.0.1:9/v1' }
+    expect(await outcome(file, { id: 'lab', change: 'add', entry, to: 1 })).toBe(true)
+    expect(readFileSync(file, 'utf8')).toMatch(/"echo" \}, .*"lab".*, .*"groq" \}/)
+  })
+
+  test.each([
+    [{ input: 0, output: 0 }, '0'],
+    [{ input: 0.5, output: 2 }, '{"input":0.5,"output":2}'],
+  ])('sets the price of a provider: %j', async (price, written) => {
+    const file = fileWith(text)
+    expect(await outcome(file, { change: 'edit', edit: { price } })).toBe(true)
+    expect(readFileSync(file, 'utf8')).toBe(text.replace('"groq"', `"groq", "price": ${written}`))
+  })
+
   test('edits a provider: the rest of it stays, comments and all', async () => {
     const before = `{
   "providers": [

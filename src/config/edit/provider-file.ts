@@ -83,7 +83,7 @@ function editText(text: string, change: ProviderChange, { file, environment }: P
 function editedText(text: string, wanted: ProviderChange, file: string): string {
   const { id } = wanted
   if (wanted.change === 'add') {
-    const added = addProvider(text, file, entryOfDraft({ id, ...wanted.entry }))
+    const added = addProvider(text, file, entryOfDraft({ id, ...wanted.entry }), wanted.to)
     if (added === undefined) throw invalidRequest('invalid_value', `'id': a provider has the id '${id}' already.`, 'id')
     return added
   }

@@ -1,4 +1,4 @@
-import type { OfferedModel } from '../../formats/model.ts'
+import type { OfferedModel, Price } from '../../formats/model.ts'
 import type { MinuteSums, RequestEntry } from '../../observe/request-entry.ts'
 import type { KeyView } from '../../people/keys/key-view.ts'
 
@@ -218,6 +218,8 @@ export interface ProvidersAnswer {
   readonly source: 'file' | 'detected' | 'echo'
   /** Path of providers.json, whether it exists or not; for owners only. */
   readonly file?: string
+  /** Where typed keys are written; absent: nowhere. For owners only. */
+  readonly keysFile?: string
   readonly notice?: ReloadNotice
   /** The user may add and remove providers. */
   readonly mayAdd?: true
@@ -265,6 +267,10 @@ export interface ProviderEntry {
   readonly models?: readonly string[]
   /** Number of models that it offers. */
   readonly modelCount?: number
+  /** The lowest price of its models; absent: none is known. */
+  readonly price?: Pick<Price, 'input' | 'output' | 'request'>
+  /** Other models have other prices, or none. */
+  readonly hasOtherPrices?: true
   /** Models that a limit of money counts although no price is known, at most 1,000; for owners only. */
   readonly unpriced?: {
     readonly models: readonly string[]
@@ -305,8 +311,8 @@ export type WantedProviderChange = { readonly id: string } & (
   | { readonly change: 'enable' | 'disable' | 'up' | 'down' | 'remove' }
   /** @property to the new place in the order, from 0; beyond the end: the last */
   | { readonly change: 'move'; readonly to: number }
-  /** Appends a provider. */
-  | { readonly change: 'add'; readonly entry: Omit<ProviderDraft, 'id'> }
+  /** @property to the place in the order, from 0. Default: the last */
+  | { readonly change: 'add'; readonly entry: Omit<ProviderDraft, 'id'>; readonly to?: number }
   | { readonly change: 'edit'; readonly edit: ProviderEdits }
 )
 
@@ -325,6 +331,8 @@ export interface ProviderEdits {
   readonly models?: readonly string[] | null
   /** In place of all that the file has; `{}`: the defaults. */
   readonly timeouts?: ProviderTimeouts
+  /** Of its models without one of their own, in USD per million tokens. */
+  readonly price?: { readonly input: number; readonly output: number }
 }
 
 /** Times of an entry that are not the defaults, in milliseconds, 1 to 86,400,000 (docs/configuration.md). */
@@ -423,10 +431,14 @@ export interface ProviderLook {
   /** At most 1,000. Absent: there was no list. */
   readonly models?: readonly string[]
   readonly modelCount?: number
+  /** Models whose price is known, or reported by the provider. */
+  readonly pricedCount?: number
   /** Settings that are missing: nothing was asked. */
   readonly lacks?: readonly ProviderLack[]
   /** Why there is no list. Absent: no answer within the time. */
   readonly detail?: string
+  /** HTTP status of the question for the list, if there is none. */
+  readonly status?: number
 }
 
 /** `POST /api/providers/test`: requests one token from one provider. Answer: {@link ProviderTest}. */

@@ -2,7 +2,7 @@ import type { TextRule } from '../../base/text-rule.ts'
 import { invalidRequest } from '../../formats/error.ts'
 import { readBodyBy } from '../../formats/parse-json-object.ts'
 import { listShape, objectShape } from '../../shapes/containers.ts'
-import { integerShape, nullOr, secretShape, textShape, wordShape } from '../../shapes/shape.ts'
+import { integerShape, nullOr, numberShape, secretShape, textShape, wordShape } from '../../shapes/shape.ts'
 import type { ProviderChange, ProviderLookRequest, ProviderTestRequest } from './page-api.ts'
 
 /** Text without control characters. */
@@ -17,6 +17,8 @@ const url = textShape(lineRule(2_048))
 const name = textShape(lineRule(256))
 const names = listShape(name, { min: 1, max: 500, noun: 'names', allowed: 'a list of 1 to 500 names' })
 const ms = integerShape(1, 86_400_000)
+const usd = numberShape(0, 1_000_000)
+const price = objectShape({ input: usd, output: usd }, { isOpen: true, required: ['input', 'output'] })
 const timeouts = objectShape({ connectMs: ms, firstTokenMs: ms, idleMs: ms, attemptMs: ms }, { isOpen: true })
 
 /** Faults do not quote it. */
@@ -41,7 +43,7 @@ const entry = objectShape(
 
 /** `null` for a key or models is a value of its own. */
 const edit = objectShape(
-  { baseUrl: url, keyVariable: nullOr(name), key: typedKey, models: nullOr(names), timeouts },
+  { baseUrl: url, keyVariable: nullOr(name), key: typedKey, models: nullOr(names), timeouts, price },
   { isOpen: true },
 )
 
@@ -52,7 +54,9 @@ const changeShape = objectShape(
   },
   { isOpen: true, required: ['version', 'id', 'change'] },
 )
-const moveShape = objectShape({ to: integerShape(0, 10_000) }, { isOpen: true, required: ['to'] })
+const place = integerShape(0, 10_000)
+const moveShape = objectShape({ to: place }, { isOpen: true, required: ['to'] })
+const addShape = objectShape({ entry, to: place }, { isOpen: true, required: ['entry'] })
 const entryShape = objectShape({ entry }, { isOpen: true, required: ['entry'] })
 const editShape = objectShape({ edit }, { isOpen: true, required: ['edit'] })
 const idShape = objectShape({ id }, { isOpen: true, required: ['id'] })
@@ -65,7 +69,7 @@ export function parseProviderChange(body: Uint8Array): ProviderChange {
     case 'move':
       return { ...given, change, ...readBodyBy(body, moveShape) }
     case 'add':
-      return { ...given, change, ...readBodyBy(body, entryShape) }
+      return { ...given, change, ...readBodyBy(body, addShape) }
     case 'edit':
       return { ...given, change, ...readBodyBy(body, editShape) }
     default:
