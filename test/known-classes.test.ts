@@ -585,6 +585,7 @@ describe('bifrost#7830: a fresh instance that belongs to the first visitor', () 
     ['/api/providers/settings?id=a'],
     ['/api/limits/file', { text: '{}', version: 'missing' }],
     ['/api/limits/check', { text: '{}' }],
+    ['/api/limits/draft', {}],
     ['/api/limits/file'],
   ]
 

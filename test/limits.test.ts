@@ -560,3 +560,32 @@ test('GET /v1/key shows a key and a person to themselves, with any scopes of the
   expect(pick(used.json, 'limits', 0)).toMatchObject({ remaining: 4, reset_seconds: expect.any(Number) })
   expect(pick(used.json, 'limits', 1)).toMatchObject({ remaining: 2 })
 })
+
+describe('a limit that owners draft', () => {
+  test('is shown as a line with what it does now, and saved by its version', async () => {
+    const text = '{\n  "limits": [\n    { "for": "everyone", "usd": 200, "per": "month" }, // all\n  ],\n}\n'
+    await using rig = await startSignIn(startGithub, {
+      ...{ flags: ['--auth', 'keys'], owners: ['ada'], files: { 'access.json': text } },
+    })
+    const [ada, grace] = [(await rig.signIn('ada')).token, (await rig.signIn('grace')).token]
+    expect((await rig.ask({ 'x-session-token': grace })).status).toBe(200)
+    const limit = { for: 'each person', usd: 0, per: 'day', requests: 60 }
+    const draft = (token: string) => post(rig, '/api/limits/draft', { limit }, { 'x-session-token': token })
+    expect(codeOf(await draft(grace))).toBe('403 owners_only')
+    const { json } = await draft(ada)
+    expect(json).toMatchObject({
+      faults: [],
+      text: text.replace('  ],', '    { "for": "each person", "usd": 0, "per": "day", "requests": 60 },\n  ],'),
+      effect: {
+        ...{ counted: 1, above: [{ name: 'grace', used: 0 }], besides: ['limits[0]'] },
+        unpriced: [{ models: ['m'], areRefused: false }],
+      },
+    })
+    const saving = { version: pick(json, 'base', 'version'), text: pick(json, 'text') }
+    const save = () => post(rig, '/api/limits/file', saving, { 'x-session-token': ada })
+    expect((await save()).status).toBe(200)
+    expect(codeOf(await save())).toBe('409 conflict')
+    const named = await rig.get('/v1/key', { 'x-session-token': grace })
+    expect(pick(named.json, 'limits')).toMatchObject([{ for: 'each person', kind: 'requests', limit: 60 }, {}, {}])
+  }, 30_000)
+})

@@ -144,8 +144,8 @@ export class AccessFile {
   }
 
   /** Checks a text as a reload does, and applies nothing. @throws {ConfigError} */
-  async check(text: string): Promise<void> {
-    await this.#load(text)
+  async check(text: string): Promise<AccessPolicy> {
+    return (await this.#load(text)) ?? openPolicy
   }
 
   /** As {@link FollowedFile}. */

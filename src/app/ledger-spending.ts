@@ -19,13 +19,13 @@ export function ledgerSpending(use: Pick<UseKeeper, 'place' | 'flush'>): Spendin
       const { useAsker } = await import('../ledger/use/use-asker.ts')
       asker ??= useAsker({ place })
       await use.flush(flushMs)
-      return asker.costSince(filterOf(scope), since)
+      return asker.costSince(filterOfBudget(scope), since)
     },
   }
 }
 
 /** The use that counts in a budget. */
-function filterOf({ subject, caller, members, models }: BudgetScope): UseFilter {
+export function filterOfBudget({ subject, caller, members, models }: BudgetScope): UseFilter {
   const ofModels = models === undefined ? {} : { models }
   switch (subject.kind) {
     case 'everyone':

@@ -72,7 +72,12 @@ export async function limitOverview(options: LimitOverviewOptions): Promise<Limi
   return { policy, limits: counted.flatMap(({ entry, all: own }) => [...rates(entry, own), ...money(entry, own)]) }
 }
 
-function countedBy(entry: AccessLimit, callers: readonly Caller[], policy: AccessPolicy): readonly Counted[] {
+/** The callers of an entry: one by one where they are counted apart. */
+export function countedBy(
+  entry: AccessLimit,
+  callers: readonly Caller[],
+  policy: Pick<AccessPolicy, 'teams'>,
+): readonly Counted[] {
   if (!isApart(entry)) return [{ entry, counted: '', name: '' }]
   const found = new Map<string, Counted>()
   for (const caller of callers) {

@@ -39,6 +39,7 @@ import type { SharedHistory } from '../shared-history.ts'
 import type { SharedLedger } from '../shared-ledger.ts'
 import type { ServeTimers } from '../timers.ts'
 import { useOfTeam, useTeams } from '../use-of-people.ts'
+import { limitDrafts } from './limit-drafts.ts'
 import { findPage } from './page-build.ts'
 import { providerAdmin } from './provider-admin.ts'
 
@@ -164,6 +165,7 @@ function configurationRoutes(needs: PageNeeds, { isOwner, mayEdit }: Rights): re
   const notice = () => active.notice
   const bodyTimes = { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs }
   const recording = { record: needs.ledger.record, now: Date.now, log }
+  const editor = accessEditor({ file: accessPath, access: () => accessFile, ...recording })
   const admin = providerAdmin({
     file,
     keys: needs.keys,
@@ -191,7 +193,14 @@ function configurationRoutes(needs: PageNeeds, { isOwner, mayEdit }: Rights): re
     ...providersApi({ ...admin, isOwner, mayEdit, bodyTimes }),
     ...presetsApi({ ...presetFile({ file: presetsFile(environment), ...recording, log }), isOwner, bodyTimes }),
     ...accessFileApi({
-      ...accessEditor({ file: accessPath, access: () => accessFile, ...recording }),
+      ...editor,
+      draft: limitDrafts({
+        editor,
+        callers: observer.callers,
+        use: needs.ledger.use,
+        providers: () => active.gateway.providers,
+        now: Date.now,
+      }),
       ...{ isOwner, mayEdit, bodyTimes },
     }),
   ]
@@ -209,6 +218,7 @@ function recordRoutes(needs: PageNeeds, { isOwner, mayEdit, teamsOf }: Rights): 
       file: accessPath,
       callers: observer.callers,
       use,
+      providers: () => active.config.providers.map(({ id }) => id),
       isOwner,
       mayEdit,
     }),

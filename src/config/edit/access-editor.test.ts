@@ -25,7 +25,7 @@ function opened(content?: string, more: Partial<AccessEditorOptions> = {}) {
   const file = accessEditor({
     file: path,
     access: () => ({
-      check: async (checked) => void parseAccess(checked, path),
+      check: async (checked) => parseAccess(checked, path),
       reload: async () => (reloads++, isActive),
     }),
     record: () => async (entry) => (entries.push(entry), { seq: 7, chain: 'abc' }),
@@ -66,6 +66,38 @@ describe('access.json on the page', () => {
       faults: [{ message: 'found 1048578 bytes, allowed: at most 1048576' }],
     })
     expect(existsSync(path)).toBe(false)
+  })
+
+  test('is drafted with a limit, and nothing is written', async () => {
+    const { file, path } = opened('{ "limits": [\n  { "for": "everyone", "usd": 9, "per": "month" }, // ours\n] }')
+    const limit = { for: 'each person', usd: 5, per: 'day' }
+    const added = await file.draft({ limit }, undefined)
+    expect(added.text).toBe(
+      '{ "limits": [\n  { "for": "everyone", "usd": 9, "per": "month" }, // ours\n' +
+        '  { "for": "each person", "usd": 5, "per": "day" },\n] }',
+    )
+    expect(added.policy?.limits).toHaveLength(2)
+    expect(await file.draft({ place: 0 }, added.base.version)).toMatchObject({
+      entry: { for: 'everyone', usd: 9, per: 'month' },
+      faults: [],
+    })
+    const { faults, policy } = await file.draft(
+      { place: 0, limit: { for: 'everyone', usd: -1, per: 'month' } },
+      undefined,
+    )
+    expect([faults, policy]).toEqual([
+      [{ line: 2, column: 31, message: expect.stringMatching(/^limits\[0\]\.usd: found -1/) }],
+      undefined,
+    ])
+    expect(readFileSync(path, 'utf8')).toBe(added.base.text ?? '')
+  })
+
+  test('is drafted only of the version that was read, of a limit that is there, and without faults', async () => {
+    const { file } = opened(text)
+    const refused = (work: Promise<unknown>) => errorOf(work).then((error) => Array.isArray(error) && error.slice(0, 2))
+    expect(await refused(file.draft({ limit: { for: 'everyone', at_once: 1 } }, 'other'))).toEqual([409, 'conflict'])
+    expect(await refused(file.draft({ place: 0, limit: null }, undefined))).toEqual([404, 'not_found'])
+    expect(await refused(opened('{ "limit": [] }').file.draft({}, undefined))).toEqual([409, 'faulty_file'])
   })
 
   test('is recorded with fingerprints, replaced, and taken over by the reload', async () => {

@@ -1,14 +1,17 @@
+import type { JsonObject } from '../../base/json-value.ts'
 import { invalidRequest, WireError } from '../../formats/error.ts'
 import type { AccessCheckAnswer, AccessFileAnswer, AccessFileChange } from '../../http/page/page-api.ts'
+import type { AccessPolicy } from '../../limits/access-policy.ts'
 import { ConfigError, formatFault } from '../config.ts'
 import { configBytesMax, tooLarge } from '../file/parse-config.ts'
 import { readConfigText } from '../file/read-text.ts'
 import { fingerprint } from '../watch/fingerprint.ts'
 import { changePageFile, faultsInWords, fileRefusals, type FileRecording } from './change-page-file.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'
+import { limitAt, withLimit, type LimitDraft } from './limit-draft.ts'
 
 const waitingMax = 100
-const { asFaults } = fileRefusals('access.json')
+const { asFaults, conflict } = fileRefusals('access.json')
 
 /** access.json, as owners edit it on the page. */
 export interface AccessEditor {
@@ -17,6 +20,13 @@ export interface AccessEditor {
   /** The faults of a text. Nothing is written. @throws {WireError} 409 `no_folder` */
   check(text: string): Promise<AccessCheckAnswer>
   /**
+   * The text with a limit added, changed or removed, and its faults. Nothing is written.
+   *
+   * @param version the draft is made only of the file with this fingerprint; absent: of any
+   * @throws {WireError} 409 `no_folder`, `faulty_file`, `conflict`; 404 for a place without a limit
+   */
+  draft(draft: LimitDraft, version: string | undefined): Promise<DraftedAccess>
+  /**
    * Replaces the file, or makes it. Resolves when all processes use it, and not the one before. Changes are serialized.
    *
    * @throws {WireError} 400 for a text with faults; 409 `no_folder`; 503 `not_active`; as `changePageFile` does
@@ -24,10 +34,21 @@ export interface AccessEditor {
   change(change: AccessFileChange, user: string | undefined): Promise<AccessFileAnswer>
 }
 
+/** access.json with a limit that is not saved yet. */
+export interface DraftedAccess {
+  readonly base: AccessFileAnswer
+  /** The entry as it is in the file; absent: it is a new one. */
+  readonly entry?: JsonObject
+  readonly text: string
+  readonly faults: AccessCheckAnswer['faults']
+  /** Absent: the text has faults. */
+  readonly policy?: AccessPolicy
+}
+
 /** access.json, which the service follows. */
 export interface FollowedAccess {
   /** Checks a text as a reload does, and applies nothing. @throws {ConfigError} */
-  check(text: string): Promise<void>
+  check(text: string): Promise<AccessPolicy>
   /** @returns whether no process of the service uses another content any more */
   reload(): Promise<boolean>
 }
@@ -56,11 +77,20 @@ export function accessEditor({ file, access, ...recording }: AccessEditorOptions
   }
 
   /** @throws {ConfigError} */
-  async function checkText(text: string): Promise<void> {
+  async function checkText(text: string): Promise<AccessPolicy> {
     const { path, active } = followed()
     const bytes = Buffer.byteLength(text)
     if (bytes > configBytesMax) throw new ConfigError([tooLarge(path, bytes)])
-    await active.check(text)
+    return active.check(text)
+  }
+
+  async function faultsOf(text: string): Promise<Pick<DraftedAccess, 'faults' | 'policy'>> {
+    try {
+      return { faults: [], policy: await checkText(text) }
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      return { faults: error.faults.map(faultEntry) }
+    }
   }
 
   async function read(): Promise<AccessFileAnswer> {
@@ -72,13 +102,17 @@ export function accessEditor({ file, access, ...recording }: AccessEditorOptions
   return {
     read,
     async check(text) {
-      try {
-        await checkText(text)
-        return { faults: [] }
-      } catch (error) {
-        if (!(error instanceof ConfigError)) throw error
-        return { faults: error.faults.map(faultEntry) }
-      }
+      const { faults } = await faultsOf(text)
+      return { faults }
+    },
+    async draft(draft, version) {
+      const base = await read()
+      if (version !== undefined && version !== base.version) throw conflict()
+      if (base.text !== undefined) await checkText(base.text).catch(asFaults)
+      const entry = limitAt(base.text, draft.place)
+      if (entry === undefined && draft.place !== undefined) throw noLimit(draft.place)
+      const text = withLimit(base.text, draft)
+      return { base, text, ...(entry === undefined ? {} : { entry }), ...(await faultsOf(text)) }
     },
     change: ({ version, text }, user) =>
       oneChange(async () => {
@@ -92,6 +126,11 @@ export function accessEditor({ file, access, ...recording }: AccessEditorOptions
         return read()
       }),
   }
+}
+
+function noLimit(place: number): WireError {
+  const message = `access.json has no limits[${place}]: look at the limits as they are now`
+  return new WireError(404, 'invalid_request_error', 'not_found', message)
 }
 
 function notActive(): WireError {

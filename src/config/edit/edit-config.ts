@@ -1,4 +1,11 @@
-import { applyEdits, findNodeAtLocation, modify, type JSONPath, type Node } from 'jsonc-parser/lib/esm/main.js'
+import {
+  applyEdits,
+  findNodeAtLocation,
+  getNodeValue,
+  modify,
+  type JSONPath,
+  type Node,
+} from 'jsonc-parser/lib/esm/main.js'
 import { collectFindings } from '../file/fault-lines.ts'
 import { parseJsonTree } from '../file/json-tree.ts'
 import { rearrange, type Piece } from './rearrange.ts'
@@ -25,6 +32,12 @@ export type ConfigEdit =
  */
 export function editConfig(text: string, edits: readonly ConfigEdit[]): string {
   return edits.reduce(applyEdit, text)
+}
+
+/** The value at a path of a configuration text; `undefined`: there is none. @throws {ConfigError} as `editConfig` */
+export function valueAt(text: string, path: JSONPath): unknown {
+  const node = findNodeAtLocation(parseSound(text), path)
+  return node === undefined ? undefined : getNodeValue(node)
 }
 
 function applyEdit(text: string, edit: ConfigEdit): string {

@@ -13,6 +13,7 @@ async function call(method: 'GET' | 'POST', path: string, body?: string, more: P
     accessFileApi({
       read: async () => answer,
       check: async (text) => (asked.push(text), { faults: [] }),
+      draft: async (change) => (asked.push(change), { base: answer, text: '{}', faults: [] }),
       change: async (change, user) => (asked.push(change, user), answer),
       isOwner: () => true,
       mayEdit: () => true,
@@ -31,6 +32,7 @@ async function call(method: 'GET' | 'POST', path: string, body?: string, more: P
 
 const file = '/api/limits/file'
 const check = '/api/limits/check'
+const draft = '/api/limits/draft'
 
 describe('the routes of access.json', () => {
   test('read, check and replace it', async () => {
@@ -44,6 +46,7 @@ describe('the routes of access.json', () => {
     ['GET', file],
     ['POST', file],
     ['POST', check],
+    ['POST', draft],
   ] as const)('%s %s is for owners, with sign-in or on this machine', async (method, path) => {
     const body = method === 'POST' ? '{"version":"v","text":"{}"}' : undefined
     expect(await call(method, path, body, { isOwner: () => false })).toEqual([403, 'owners_only'])
@@ -61,5 +64,24 @@ describe('the routes of access.json', () => {
     ['more than any file', `{"version":"v","text":"${'x'.repeat(3 * 1024 * 1024)}"}`, [413, 'request_too_large']],
   ])('refuse a body with %s', async (_, body, expected) => {
     expect(await call('POST', file, body)).toEqual(expected)
+  })
+
+  test('draft a limit, and pass its members on unchecked', async () => {
+    const change = { version: 'v', place: 2, limit: { for: 'everyone', usd: 5, hard: true, models: ['m'] } }
+    const drafted = { base: answer, text: '{}', faults: [] }
+    expect(await call('POST', draft, JSON.stringify(change))).toEqual([200, drafted, change])
+    expect(await call('POST', draft, '{"place":0,"limit":null}')).toEqual([200, drafted, { place: 0, limit: null }])
+  })
+
+  test.each([
+    ['a place that is none', '{"place":-1}', [400, 'invalid_value']],
+    ['a list for a limit', '{"limit":[]}', [400, 'invalid_type']],
+    ['an object inside', '{"limit":{"for":{}}}', [400, 'invalid_value']],
+    ['a prototype', '{"limit":{"__proto__":1}}', [400, 'invalid_value']],
+    ['many members', `{"limit":{${Array.from({ length: 21 }, (_, n) => `"m${n}":1`)}}}`, [400, 'invalid_value']],
+    ['many levels', `{"limit":{"for":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`, [400, 'invalid_type']],
+    ['more than any limit', `{"version":"${'v'.repeat(64 * 1024)}"}`, [413, 'request_too_large']],
+  ])('refuse a draft with %s', async (_, body, expected) => {
+    expect(await call('POST', draft, body)).toEqual(expected)
   })
 })

@@ -46,6 +46,7 @@ async function ask(more: Partial<LimitsApiOptions> = {}): Promise<{ body: unknow
         { name: 'bob', person: { id: 'id:7', name: 'bob' } },
       ],
       use: () => undefined,
+      providers: () => [],
       isOwner: () => true,
       mayEdit: () => false,
       ...more,
@@ -70,6 +71,11 @@ describe('GET /api/limits', () => {
         { place: 'limits[0]', for: 'each person', kind: 'at_once', limit: 4, isApart: true, uses: [] },
       ],
       teams: [{ name: 'search', leads: ['ann'], members: ['bob'] }],
+      named: [
+        { for: 'person:ann', name: 'ann' },
+        { for: 'key:3', name: 'job' },
+        { for: 'person:bob', name: 'bob' },
+      ],
     })
     expect(asked).toEqual([
       [
@@ -109,8 +115,17 @@ describe('GET /api/limits', () => {
   })
 
   test('is empty without a folder for the file', async () => {
-    const { body } = await ask({ access: () => undefined, file: undefined })
-    expect(body).toEqual({ timeZone: 'UTC', limits: [], teams: [] })
+    const { body } = await ask({ access: () => undefined, file: undefined, callers: async () => [] })
+    expect(body).toEqual({ timeZone: 'UTC', limits: [], teams: [], named: [] })
+  })
+
+  test('names the providers, and no caller that a limit cannot name', async () => {
+    const callers = async () => [
+      { name: 'a b', person: { id: 'x', name: 'a b' } },
+      { name: 'key:ci', key: { line: -7 } },
+    ]
+    const { body } = await ask({ callers, providers: () => ['groq'] })
+    expect(body).toMatchObject({ named: [{ for: 'provider:groq', name: 'groq' }] })
   })
 
   test('is for owners alone', async () => {

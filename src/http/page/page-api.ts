@@ -570,6 +570,53 @@ export interface LimitsAnswer {
   }[]
   /** The user may edit the file on the page. */
   readonly mayEdit?: true
+  /** Single callers and providers that a limit may name: at most 500. */
+  readonly named: readonly NamedSubject[]
+}
+
+/** A caller or a provider that a limit may name. */
+export interface NamedSubject {
+  /** As in access.json, such as `key:3`. */
+  readonly for: string
+  /** Such as the name of the key. */
+  readonly name: string
+}
+
+/** `POST /api/limits/draft`: access.json with one limit added, changed or removed. Nothing is written. */
+export interface LimitDraftChange {
+  /** 409 `conflict` when the file has another version. Absent: any. */
+  readonly version?: string
+  /** Index in `limits`. Absent: the limit is added. */
+  readonly place?: number
+  /** The whole entry; `null` removes it. Absent: it stays as it is. */
+  readonly limit?: Readonly<Record<string, unknown>> | null
+}
+
+export interface LimitDraftAnswer {
+  /** The file as it is. */
+  readonly base: AccessFileAnswer
+  /** The entry as it is in the file. Absent: it is a new one. */
+  readonly entry?: Readonly<Record<string, unknown>>
+  /** The file as it would be, for `POST /api/limits/file` with the version of `base`. */
+  readonly text: string
+  readonly faults: readonly AccessFileFault[]
+  /** What the limit would do now. Absent: it is removed, or the text has faults. */
+  readonly effect?: LimitEffectEntry
+}
+
+export interface LimitEffectEntry {
+  /** Callers of late that it names. */
+  readonly counted: number
+  /** At most 50 that have spent its amount of money, in USD. Absent: not of money, or no use is stored. */
+  readonly above?: readonly { readonly name: string; readonly used: number }[]
+  /** Places of the other limits that count for the same callers. */
+  readonly besides: readonly string[]
+  /** Providers with models that it counts although no price is known. `areRefused`: they are never asked for them. */
+  readonly unpriced: readonly {
+    readonly provider: string
+    readonly models: readonly string[]
+    readonly areRefused: boolean
+  }[]
 }
 
 /** `GET` and `POST /api/limits/file`, for owners: access.json as it is. */
