@@ -201,7 +201,7 @@ async function views(service: ServiceUnderTest, look: Look): Promise<void> {
   await tab.waitFor('main dl code')
   await picture(tab, `request-${look.name}`)
   await tab.goto(`${service.url}/#/providers`)
-  await tab.click('main button[class*=bg-accent]')
+  await tab.click('main button[class*=bg-ink]')
   await tab.select('dialog select', 'mistral')
   await tab.waitFor('dialog code')
   await picture(tab, `provider-form-${look.name}`)

@@ -26,16 +26,20 @@ export const slotNames = ['SignIn'] as const satisfies readonly SlotName[]
 /** An item of the account menu. It is data, so the page decides on its look. */
 export type MenuItem = MenuAction | MenuQuestion
 
-/** An item that acts at once. */
-export interface MenuAction {
+interface MenuLook {
   readonly label: string
+  /** Default: `leave`. */
+  readonly icon?: 'leave' | 'users' | 'user'
+}
+
+/** An item that acts at once. */
+export interface MenuAction extends MenuLook {
   /** When it resolves, the page reloads in every tab. When it rejects, the page shows the error's message. */
   readonly run: () => Promise<void>
 }
 
 /** An item that opens a dialog with one text field. */
-export interface MenuQuestion {
-  readonly label: string
+export interface MenuQuestion extends MenuLook {
   /** Shown to owners only. The service must check permission itself. */
   readonly isForOwners?: true
   /** Label of the field. */

@@ -202,20 +202,16 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
     },
   ],
   [
-    'the menu of themes',
+    'the menu of the page',
     async (tab) => {
       await tab.press('Escape')
-      if ((await tab.evaluate(`document.querySelector('#sidebar') === null`)) === true)
-        await tab.click('[aria-label="Show the sidebar"]')
-      await tab.click('[aria-label^="Theme"]')
-      await tab.waitFor('[role="menu"] >> text=Light')
+      await tab.click('[aria-label="Menu of this page"]')
+      await tab.waitFor('role=menuitemradio[name="Light"]')
     },
   ],
   [
     'an error',
     async (tab) => {
-      await tab.press('Escape')
-      // The first one closed the menu. On a phone, this one closes the sidebar.
       await tab.press('Escape')
       await chooseModel(tab, 'busy')
       await ask(tab, 'Hello')

@@ -157,8 +157,8 @@ describeInChromium('a comparison', () => {
     await tab.waitForGone('text=At first')
     await ask(tab, 'Anew')
     expect((await asked(2)).get('one')?.messages).toEqual(['system: Be brief.', 'user: Anew'])
-    await tab.click('nav[aria-label="Views"] >> text=Chat')
-    await tab.click('nav[aria-label="Views"] >> text=Compare')
+    await tab.click('#sidebar >> role=link[name="New"]')
+    await tab.click('#sidebar >> role=link[name="Compare"]')
     await tab.waitFor(`${column(1)} >> text=Anew`)
   }, 20_000)
 

@@ -87,7 +87,7 @@ const views: readonly View[] = [
         await opens(':popover-open [role=menu] [role=menuitem] >> nth=1', 'dialog form')(tab)
       },
       form: async (tab) => {
-        await opens('main button[class*=bg-accent]', 'dialog select')(tab)
+        await opens('main button[class*=bg-ink]', 'dialog select')(tab)
         await tab.select('dialog select', 'mistral')
         await tab.waitFor('dialog code')
         await tab.click('dialog summary')
@@ -95,7 +95,7 @@ const views: readonly View[] = [
     },
   },
   { view: 'keys', sign: 'main ul li code', more: { end: opens('main ul li button >> nth=-1') } },
-  { view: 'limits', sign: 'main li table', more: { editor: opens('main header:has(h1) button', 'dialog textarea') } },
+  { view: 'limits', sign: 'main li table', more: { editor: opens('main h1 + div button', 'dialog textarea') } },
   { view: 'requests', sign: 'main [data-key]', more: { request: opens('main [data-key] button', 'main dl code') } },
   { view: 'usage', sign: 'main table' },
   { view: 'audit', sign: 'main ol li' },

@@ -83,9 +83,9 @@ const titles = async (): Promise<string> =>
 const focusedIs = (title: string): Promise<void> =>
   tab.until(`document.activeElement.closest('[data-row]')?.textContent.startsWith(${JSON.stringify(title)})`)
 
-/** Focuses the first row, as Tab does from the menu before it. */
+/** Focuses the first row, as Tab does from the link before it. */
 async function enterList(): Promise<void> {
-  await tab.evaluate(`document.querySelector('[aria-label="All conversations"]').focus()`)
+  await tab.evaluate(`document.querySelector('#sidebar a[href="#/compare"]').focus()`)
   await tab.press('Tab')
 }
 
@@ -105,7 +105,7 @@ describeInChromium('the list of conversations', () => {
     await tab.press('Enter')
     await tab.waitFor('[data-row] >> text=Why is the sky blue?')
     await tab.waitFor('h2:text-is("Today")')
-    await tab.click('text=New conversation')
+    await tab.click('#sidebar >> role=link[name="New"]')
     await tab.waitFor('text=What would you like to know?')
     await tab.click('[data-row] a')
     await tab.waitFor('main >> text=Why is the sky blue?')

@@ -100,7 +100,7 @@ describeInChromium('the view Keys', () => {
     await page.waitFor('main >> text="There is no key here."')
     await page.select('main select', 'all')
     await page.waitFor('main li >> text=/<img src=x onerror=alert\\(1\\)>/')
-    await page.waitFor('main header >> text=/^Keys of all people/')
+    await page.waitFor('main >> text=/^Keys of all people/')
     // A key of the file is ended there.
     await page.fill('main input[type="search"]', 'ci access.json')
     await page.until(`document.querySelectorAll('main li').length === 1`)
@@ -166,7 +166,7 @@ describeInChromium('the view Keys', () => {
     await using open = await startRig([good()])
     tab = chromium.person(wide).tab()
     await tab.goto(`${open.service.url}/`)
-    await tab.waitFor('nav[aria-label="Views"]')
+    await tab.waitFor('[aria-label="Menu of this page"]')
     expect(await tab.evaluate('fetch("/api/boot").then((answer) => answer.text())')).not.toContain('hasKeys')
   }, 30_000)
 })

@@ -113,7 +113,7 @@ describeInChromium('the providers', () => {
     await tab.goto(`${service.url}/`)
     await tab.waitFor('button:has-text("Model: ")')
     await chooseModel(tab, 'only-a')
-    await tab.click('text=Providers')
+    await tab.click('#sidebar >> text=Manage')
     await showsOrder('a b')
     await tab.click('[role="switch"] >> nth=0')
     await said('off')

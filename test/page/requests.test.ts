@@ -121,7 +121,7 @@ describeInChromium('the requests', () => {
     )
     await tab.reload()
     await tab.waitFor('main >> text=second-id')
-    await tab.click('role=link[name="All requests"]')
+    await tab.click('main header >> role=link[name="Requests"]')
     await tab.waitFor('main >> text="2 requests"')
     await tab.goto(`${rig.service.url}/#/requests/no-such-request`)
     await tab.waitFor('main >> text="No request with this id is remembered"')

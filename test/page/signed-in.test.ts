@@ -50,6 +50,8 @@ describeInChromium('a signed-in user', () => {
       'ada Ä. Lovelace',
       'ada',
       'ada@mail.example',
+      ...['Theme', 'System', 'Light', 'Dark', 'Language', 'Browser', 'English', 'Deutsch'],
+      ...['Keyboard', '?'],
       'Sign Out',
       'Sign Out Everywhere',
       'End Someone’s Sessions…',
@@ -59,7 +61,7 @@ describeInChromium('a signed-in user', () => {
       await tab.evaluate(`(() => {
       const entries = document.querySelector('[popover]:popover-open [role="menu"]')
       const described = document.getElementById(entries.getAttribute('aria-describedby'))
-      const areItems = [...entries.children].every((each) => each.role === 'menuitem')
+      const areItems = [...entries.children].every((each) => ['group', 'menuitem'].includes(each.role))
       return [areItems, entries.contains(described), described?.textContent]
     })()`),
     ).toEqual([true, false, 'ada Ä. Lovelaceadaada@mail.example'])
@@ -73,10 +75,12 @@ describeInChromium('a signed-in user', () => {
       document.querySelector('[popover]:popover-open').hidePopover()
       document.querySelector('${account}').click()`,
     )
-    await tab.until(`${focused} === 'Sign Out'`)
+    await tab.until(`${focused} === 'System'`)
     await tab.click(account)
     await tab.waitForGone(signOutLine)
     await tab.press('Enter')
+    await tab.until(`${focused} === 'System'`)
+    await tab.press('s')
     await tab.until(`${focused} === 'Sign Out'`)
     await tab.press('Enter')
     await tab.waitFor(signInLink)

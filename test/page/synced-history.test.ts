@@ -90,7 +90,7 @@ describeInChromium('conversations of a person at the service', () => {
   test('that cannot be decrypted are counted, and the others are there', async () => {
     await enter()
     await converse(tab, 'Kept as it is')
-    await tab.click('text=New conversation')
+    await tab.click('#sidebar >> role=link[name="New"]')
     await tab.waitForGone(said('Kept as it is'))
     const broken = (await converse(tab, 'Broken at the service')).split('/').at(-1) ?? ''
     const list = `fetch('/api/history?whole=1').then((response) => response.text())`

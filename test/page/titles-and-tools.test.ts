@@ -102,7 +102,7 @@ describeInChromium('a title', () => {
     await tab.until(`${rows} === 'Mine'`)
     renamed.resolve(undefined)
     rig.cheap.use((exchange) => exchange.write(reply(400, '{"error":{"message":"no"}}')))
-    await tab.click('text=New conversation')
+    await tab.click('#sidebar >> role=link[name="New"]')
     await tab.waitForGone('article')
     await converse(tab, 'Second question')
     await tab.until(`${rows} === 'Second question | Mine'`)

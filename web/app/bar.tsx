@@ -1,11 +1,10 @@
 import { createContext, useContext, type ReactNode, type RefObject } from 'react'
-import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import type { Parts } from './parts.ts'
 
-const UserMenu = lazily(async () => (await import('./user-menu.tsx')).UserMenu, {
+const AccountMenu = lazily(async () => (await import('./account-menu.tsx')).AccountMenu, {
   placeholder: <span className="size-9 pointer-coarse:size-11" />,
   failed: (retry) => <IconButton label={say.app.loadAccountMenu} icon="user" onClick={retry} />,
 })
@@ -16,31 +15,45 @@ export interface Frame {
   readonly isSidebarOpen: boolean
   readonly sidebarButton: RefObject<HTMLButtonElement | null>
   readonly onSidebar: () => void
+  readonly onShortcuts: () => void
 }
 
 /** The frame around the views. */
 export const FrameContext = createContext<Frame | undefined>(undefined)
 
-/** The bar of a view: the button of the sidebar, the view's own tools, the account menu. */
-export function Bar({ children }: { readonly children: ReactNode }): ReactNode {
+/**
+ * The bar of a view: the button of the sidebar while that is closed, the view's title and tools, the account menu.
+ *
+ * @param isPlain the view has a title and actions, as in Manage. The chat has none of its lines
+ */
+export function Bar({
+  isPlain = false,
+  children,
+}: {
+  readonly isPlain?: boolean
+  readonly children: ReactNode
+}): ReactNode {
   const frame = useContext(FrameContext)
-  const {
-    boot: { user, hasKeys },
-  } = useServices()
   if (frame === undefined) return null
-  const { parts, isSidebarOpen, sidebarButton, onSidebar } = frame
+  const { isSidebarOpen, sidebarButton, onSidebar } = frame
+  const look = isPlain ? 'border-line ps-4 max-lg:ps-2 lg:ps-6 xl:ps-8' : 'border-transparent px-2'
   return (
-    <header className="sticky top-0 z-3 flex h-13 shrink-0 items-center gap-1 border-b border-line bg-panel px-2">
-      <IconButton
-        ref={sidebarButton}
-        label={isSidebarOpen ? say.common.hideSidebar : say.app.showSidebar}
-        icon="menu"
-        aria-expanded={isSidebarOpen}
-        aria-controls="sidebar"
-        onClick={onSidebar}
-      />
+    <header
+      data-bar={isPlain ? 'plain' : ''}
+      className={`sticky top-0 z-3 flex h-13 shrink-0 items-center gap-1 border-b bg-page pe-3 max-lg:pe-2 ${look}`}
+    >
+      {isSidebarOpen ? null : (
+        <IconButton
+          ref={sidebarButton}
+          label={say.app.showSidebar}
+          icon="menu"
+          aria-expanded={false}
+          aria-controls="sidebar"
+          onClick={onSidebar}
+        />
+      )}
       <div className="flex min-w-0 flex-1 items-center gap-1">{children}</div>
-      {user === undefined ? null : <UserMenu user={user} hasKeys={hasKeys === true} items={parts.userMenu} />}
+      <AccountMenu frame={frame} />
     </header>
   )
 }

@@ -1,20 +1,16 @@
 import type { ReactNode } from 'react'
-import { lazily } from '../ui/lazily.tsx'
-import { Loading } from '../ui/loading.tsx'
 import type { Route } from './route.ts'
+import { lazyView } from './view.tsx'
 
-const placeholder = <Loading />
 const ownerViews = () => import('./owner-views.ts')
 const accessViews = () => import('./access-views.ts')
-const CompareView = lazily(async () => (await import('../compare/compare-page.ts')).CompareView, { placeholder })
-const ProvidersView = lazily(async () => (await import('../providers/providers-view.tsx')).ProvidersView, {
-  placeholder,
-})
-const RequestsView = lazily(async () => (await ownerViews()).RequestsView, { placeholder })
-const UsageView = lazily(async () => (await ownerViews()).UsageView, { placeholder })
-const KeysView = lazily(async () => (await accessViews()).KeysView, { placeholder })
-const LimitsView = lazily(async () => (await accessViews()).LimitsView, { placeholder })
-const AuditView = lazily(async () => (await accessViews()).AuditView, { placeholder })
+const CompareView = lazyView(async () => (await import('../compare/compare-page.ts')).CompareView)
+const ProvidersView = lazyView(async () => (await import('../providers/providers-view.tsx')).ProvidersView)
+const RequestsView = lazyView(async () => (await ownerViews()).RequestsView)
+const UsageView = lazyView(async () => (await ownerViews()).UsageView)
+const KeysView = lazyView(async () => (await accessViews()).KeysView)
+const LimitsView = lazyView(async () => (await accessViews()).LimitsView)
+const AuditView = lazyView(async () => (await accessViews()).AuditView)
 
 /** Every view but the chat. Each is loaded when it is opened. */
 export function OtherView({ route }: { readonly route: Route }): ReactNode {

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
 import { deleted } from '../history/deleted.ts'
 import { searchRequested } from '../history/search-requested.ts'
@@ -8,20 +8,23 @@ import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { announcement } from '../ui/announce.ts'
-import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
+import { Button, IconButton } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { lazily, PartFailed } from '../ui/lazily.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { Mark } from '../ui/mark.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useMedia } from '../ui/use-media.ts'
 import { Bar, FrameContext } from './bar.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
+import { isManaged } from './manage.ts'
 import type { Parts } from './parts.ts'
 import { hrefOf, navigate, titleOf, useRoute, type Route } from './route.ts'
 import { SessionEnded } from './session-ended.tsx'
-import { handleKey, useShortcut } from './shortcuts.ts'
+import { handleKey, shortKeys, useShortcut } from './shortcuts.ts'
+import { KeyHint, SideRow } from './side-row.tsx'
+import { lazyView } from './view.tsx'
 
-const placeholder = <Loading />
 const chatPage = () => import('../chat/chat-page.ts')
 const ChatView = lazily(async () => (await chatPage()).ChatView, {
   placeholder: (
@@ -32,15 +35,19 @@ const ChatView = lazily(async () => (await chatPage()).ChatView, {
   ),
 })
 const ShortcutsSheet = lazily(async () => (await import('./shortcuts-sheet.tsx')).ShortcutsSheet)
-const OtherView = lazily(async () => (await import('./other-views.tsx')).OtherView, { placeholder })
+const OtherView = lazyView(async () => (await import('./other-views.tsx')).OtherView)
 const HistoryList = lazily(async () => (await chatPage()).HistoryList)
-const Views = lazily(async () => (await chatPage()).Views, { failed: () => null })
+const ManageRow = lazily(async () => (await chatPage()).ManageRow, { failed: () => null })
+const ManageRows = lazily(async () => (await import('./manage-rows.tsx')).ManageRows)
 const UndoBar = lazily(async () => (await chatPage()).UndoBar, { failed: () => null })
+
+const newKeys = 'Ctrl+Shift+O'
+const compareKeys = 'Ctrl+Shift+L'
 
 /** Wide enough to show the sidebar beside the view. */
 const wideQuery = '(min-width: 64rem)'
 
-/** The page's frame: a sidebar with conversations and views, and beside it the view with its bar. */
+/** The page's frame: a sidebar with conversations or the views of Manage, and beside it the view with its bar. */
 export function Shell({
   parts,
   enterToken,
@@ -48,7 +55,7 @@ export function Shell({
   readonly parts: Parts
   readonly enterToken: (token: string) => Promise<boolean>
 }): ReactNode {
-  const { isOffline } = useServices()
+  const { isOffline, boot } = useServices()
   const route = useRoute()
   const isWide = useMedia(wideQuery)
   const [isSidebarOpen, setSidebarOpen] = useState(isWide)
@@ -56,6 +63,8 @@ export function Shell({
   const [isSheetOpen, setSheetOpen] = useState(false)
   const isChat = route.view === 'chat'
   const sidebarButton = useRef<HTMLButtonElement>(null)
+  const [lastChat, setLastChat] = useState(hrefOf({ view: 'chat' }))
+  if (isChat && lastChat !== hrefOf(route)) setLastChat(hrefOf(route))
 
   function closeSidebar(): void {
     const hadFocus = document.querySelector('#sidebar :focus') !== null
@@ -63,6 +72,12 @@ export function Shell({
     flushSync(() => setSidebarOpen(false))
     if (hadFocus) sidebarButton.current?.focus()
   }
+
+  /** The pressed button disappears, so the focus moves to the one that closes the sidebar. */
+  const openSidebar = useCallback(() => {
+    flushSync(() => setSidebarOpen(true))
+    document.querySelector<HTMLElement>('#sidebar button')?.focus()
+  }, [])
 
   function toggleSidebar(): void {
     if (isSidebarOpen) closeSidebar()
@@ -82,16 +97,16 @@ export function Shell({
   // Below this width the sidebar would cover the view; above it there is space for both.
   useEffect(() => setSidebarOpen(isWide), [isWide])
   const frame = useMemo(
-    () => ({ parts, isSidebarOpen, sidebarButton, onSidebar: () => setSidebarOpen((isOpen) => !isOpen) }),
-    [parts, isSidebarOpen],
+    () => ({ parts, isSidebarOpen, sidebarButton, onSidebar: openSidebar, onShortcuts: () => setSheetOpen(true) }),
+    [parts, isSidebarOpen, openSidebar],
   )
-  useShortcut('Ctrl+Shift+O', say.common.newConversation, () => navigate({ view: 'chat' }))
+  useShortcut(newKeys, say.common.newConversation, () => navigate({ view: 'chat' }))
   useShortcut('Ctrl+K', say.common.searchConversations, () => {
     if (!isChat) navigate({ view: 'chat' })
     setSidebarOpen(true)
     searchRequested.set(true)
   })
-  useShortcut('Ctrl+Shift+L', say.common.compareModels, () => navigate({ view: 'compare' }))
+  useShortcut(compareKeys, say.common.compareModels, () => navigate({ view: 'compare' }))
   useShortcut('Ctrl+B', say.app.showOrHideSidebar, toggleSidebar)
   useShortcut('?', say.app.showList, () => setSheetOpen(true))
 
@@ -114,12 +129,9 @@ export function Shell({
       {isOffline ? <OfflineNotice /> : null}
       <div className="relative flex min-h-0 flex-1">
         {isSidebarOpen ? (
-          <Sidebar
-            currentId={isChat ? route.id : undefined}
-            isOverlay={!isWide}
-            onClose={closeSidebar}
-            onShortcuts={() => setSheetOpen(true)}
-          />
+          <Sidebar isOverlay={!isWide} onClose={closeSidebar}>
+            {isManaged(route, boot) ? <ManageArea chat={lastChat} /> : <ChatArea route={route} />}
+          </Sidebar>
         ) : null}
         <main
           id="main"
@@ -129,7 +141,7 @@ export function Shell({
         >
           <ErrorBoundary resetKey={hrefOf(route)} fallback={viewFailed}>
             <FrameContext value={frame}>
-              <View route={route} />
+              <CurrentView route={route} />
             </FrameContext>
           </ErrorBoundary>
         </main>
@@ -155,44 +167,28 @@ function OfflineNotice(): ReactNode {
   )
 }
 
-function View({ route }: { readonly route: Route }): ReactNode {
+function CurrentView({ route }: { readonly route: Route }): ReactNode {
   if (route.view === 'chat') return <ChatView {...(route.id === undefined ? {} : { id: route.id })} />
-  return (
-    <>
-      {route.view === 'compare' ? null : (
-        <Bar>
-          <ButtonLink href={hrefOf({ view: 'chat' })} variant="quiet">
-            {say.app.backToChat}
-          </ButtonLink>
-        </Bar>
-      )}
-      <OtherView route={route} />
-    </>
-  )
+  return <OtherView route={route} />
 }
 
-/** Conversations and views: beside the view on wide windows, else over it. */
-function Sidebar({
-  currentId,
-  isOverlay,
-  onClose,
-  onShortcuts,
-}: {
-  readonly currentId: string | undefined
+interface SidebarProps {
   readonly isOverlay: boolean
   readonly onClose: () => void
-  readonly onShortcuts: () => void
-}): ReactNode {
-  const SyncNotice = useServices().synced?.Notice
+  readonly children: ReactNode
+}
+
+/** Beside the view on wide windows, else over it. */
+function Sidebar({ isOverlay, onClose, children }: SidebarProps): ReactNode {
   return (
     <>
-      <div className="absolute inset-0 z-10 bg-black/45 lg:hidden" onClick={onClose} />
+      <div className="absolute inset-0 z-10 bg-[rgb(0_0_0/45%)] lg:hidden" onClick={onClose} />
       <aside
         id="sidebar"
         aria-label={say.app.sidebar}
         className={
-          'absolute inset-y-0 start-0 z-10 flex w-[min(20rem,85vw)] flex-col border-e border-line bg-panel ' +
-          'lg:static lg:w-72 lg:shrink-0'
+          'absolute inset-y-0 start-0 z-10 flex w-[min(19rem,86vw)] flex-col border-e border-line bg-panel ' +
+          'lg:static lg:w-66 lg:shrink-0'
         }
         onKeyDown={(event) => {
           if (event.key === 'Escape' && isOverlay) onClose()
@@ -202,23 +198,62 @@ function Sidebar({
           if (isOverlay && target instanceof Element && target.closest('a') !== null) onClose()
         }}
       >
-        <p className="truncate px-3 pt-3 pb-1 font-semibold">
-          <bdi>{serviceName}</bdi>
-        </p>
-        <div className="flex items-center gap-1 p-2">
-          <ButtonLink href={hrefOf({ view: 'chat' })} className="flex-1">
-            {say.common.newConversation}
-          </ButtonLink>
-          <IconButton label={say.common.hideSidebar} icon="close" className="lg:hidden" onClick={onClose} />
+        <div className="flex h-13 shrink-0 items-center gap-2 ps-4 pe-2">
+          <Mark />
+          <p className="min-w-0 flex-1 truncate text-sm font-semibold">
+            <bdi>{serviceName}</bdi>
+          </p>
+          <IconButton label={say.common.hideSidebar} icon="sidebar" onClick={onClose} />
         </div>
-        {SyncNotice === undefined ? null : <SyncNotice />}
-        <nav aria-label={say.app.conversations} className="min-h-0 flex-1">
-          <ErrorBoundary fallback={viewFailed}>
-            <HistoryList currentId={currentId} />
-          </ErrorBoundary>
-        </nav>
-        <Views onShortcuts={onShortcuts} />
+        {children}
       </aside>
+    </>
+  )
+}
+
+/** The sidebar of the chat: what can be begun, the conversations, and for owners the way to Manage. */
+function ChatArea({ route }: { readonly route: Route }): ReactNode {
+  const { boot, synced } = useServices()
+  const SyncNotice = synced?.Notice
+  return (
+    <>
+      <div className="px-2">
+        <SideRow href={hrefOf({ view: 'chat' })} icon="edit" label={say.app.new} title={say.common.newConversation}>
+          <KeyHint keys={shortKeys(newKeys)} />
+        </SideRow>
+      </div>
+      {SyncNotice === undefined ? null : <SyncNotice />}
+      <nav aria-label={say.app.conversations} className="min-h-0 flex-1">
+        <ErrorBoundary fallback={viewFailed}>
+          <HistoryList currentId={route.view === 'chat' ? route.id : undefined}>
+            <SideRow
+              href={hrefOf({ view: 'compare' })}
+              icon="columns"
+              label={titleOf('compare')}
+              isCurrent={route.view === 'compare'}
+            >
+              <KeyHint keys={shortKeys(compareKeys)} />
+            </SideRow>
+          </HistoryList>
+        </ErrorBoundary>
+      </nav>
+      {boot.isOwner ? (
+        <div className="shrink-0 border-t border-line p-2">
+          <ManageRow />
+        </div>
+      ) : null}
+    </>
+  )
+}
+
+/** The sidebar of Manage. @param chat link to the conversation that was shown last */
+function ManageArea({ chat }: { readonly chat: string }): ReactNode {
+  return (
+    <>
+      <div className="px-2">
+        <SideRow href={chat} icon="back" label={say.app.backToChat} />
+      </div>
+      <ManageRows />
     </>
   )
 }

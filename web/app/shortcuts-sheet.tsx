@@ -4,7 +4,7 @@ import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Switch } from '../ui/switch.tsx'
-import { setSingleKeys, shortcuts, singleKeys } from './shortcuts.ts'
+import { namesOfKeys, setSingleKeys, shortcuts, singleKeys } from './shortcuts.ts'
 
 /** Keys handled by single elements, and therefore not registered. */
 const local = [
@@ -19,8 +19,6 @@ function sendKeys(doesEnterSend: boolean) {
     { keys: doesEnterSend ? 'Shift+Enter' : 'Enter', label: say.app.newLine },
   ]
 }
-
-const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
 
 /** The dialog that lists all shortcuts. */
 export function ShortcutsSheet({
@@ -47,14 +45,14 @@ export function ShortcutsSheet({
             <tr key={`${keys} ${label}`} className="border-b border-line last:border-0">
               <td className="py-2 pr-4">{label}</td>
               <td className="py-2 text-right whitespace-nowrap">
-                {keys.split('+').map((key) => (
+                {namesOfKeys(keys).map((key) => (
                   <kbd
                     key={key}
                     className={
                       'ml-1 inline-block rounded-md border border-line bg-page px-1.5 font-mono text-xs leading-6'
                     }
                   >
-                    {nameOf(key)}
+                    {key}
                   </kbd>
                 ))}
               </td>
@@ -68,9 +66,4 @@ export function ShortcutsSheet({
       </div>
     </Dialog>
   )
-}
-
-function nameOf(key: string): string {
-  if (key === 'Ctrl') return isMac ? '⌘' : say.app.control
-  return { ArrowUp: '↑', Escape: say.app.escape, Shift: say.chat.shift }[key] ?? key
 }

@@ -1,5 +1,6 @@
 import { useEffect, useEffectEvent } from 'react'
 import { createStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { isComposing } from '../ui/is-composing.ts'
 import { isOverlayOpen } from '../ui/is-overlay-open.ts'
 
@@ -76,4 +77,19 @@ function matches(keys: string, event: KeyboardEvent): boolean {
 
 function isTyping({ target }: KeyboardEvent): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'))
+}
+
+const isMac = /Mac|iPhone|iPad/.test(globalThis.navigator?.userAgent ?? '')
+
+/** The keys of a shortcut as they are written on a keyboard. */
+export function namesOfKeys(keys: string): readonly string[] {
+  return keys.split('+').map((key) => {
+    if (key === 'Ctrl') return isMac ? '⌘' : say.app.control
+    return { ArrowUp: '↑', Escape: say.app.escape, Shift: say.chat.shift }[key] ?? key
+  })
+}
+
+/** The same, short: `Ctrl ⇧ O`. */
+export function shortKeys(keys: string): string {
+  return namesOfKeys(keys.replace('Shift', '⇧')).join(' ')
 }

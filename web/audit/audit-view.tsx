@@ -1,13 +1,12 @@
 import type { ReactNode } from 'react'
 import type { AuditAnswer, AuditLine } from '../../src/http/page/page-api.ts'
-import { hrefOf } from '../app/route.ts'
+import { AnswerView } from '../app/answer-view.tsx'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
-import { Button, ButtonLink } from '../ui/button.tsx'
+import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatExactly } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
-import { ViewFrame } from '../ui/view-frame.tsx'
 import { changeWords, factsOf, itsWords, momentOf, objectWords, viaWords } from './audit-words.ts'
 import { useAudit, useChain } from './use-audit.ts'
 
@@ -15,19 +14,14 @@ import { useAudit, useChain } from './use-audit.ts'
 export function AuditView(): ReactNode {
   const state = useAudit()
   return (
-    <ViewFrame
-      title={say.views.audit}
-      about={say.audit.about}
-      actions={<ButtonLink href={hrefOf({ view: 'keys' })}>{say.views.keys}</ButtonLink>}
-      state={state}
-    >
+    <AnswerView title={say.views.audit} about={say.audit.about} state={state}>
       {(answer) => (
         <>
           <Chain round={answer.entries[0]?.seq} />
           <Entries answer={answer} isLoading={state.isLoading} onOlder={state.loadOlder} />
         </>
       )}
-    </ViewFrame>
+    </AnswerView>
   )
 }
 

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'react'
 import type { AuditAnswer, AuditLine, AuditReport } from '../../src/http/page/page-api.ts'
 import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
-import { useLoaded, type AnswerState } from '../ui/use-answer.ts'
+import { useLoaded, useReloads, type AnswerState } from '../ui/use-answer.ts'
 
 /** The recorded changes, as far as they were asked for. */
 export interface AuditState extends AnswerState<AuditAnswer> {
@@ -11,6 +11,8 @@ export interface AuditState extends AnswerState<AuditAnswer> {
   /** Adds older entries. */
   readonly loadOlder: () => void
 }
+
+const refreshMs = 60_000
 
 /** Loads the newest entries, and older ones when they are asked for. */
 export function useAudit(): AuditState {
@@ -40,12 +42,16 @@ export function useAudit(): AuditState {
     return () => leaving.abort()
   }, [client, wanted])
 
+  const reload = useCallback(() => setWanted({}), [])
+  // The newest entries replace all others, so a person who reads older ones keeps them.
+  const refresh = useCallback(() => setWanted((last) => (last.before === undefined ? {} : last)), [])
+  useReloads(refresh, refreshMs)
   const last = entries?.at(-1)?.seq
   return {
     answer: entries === undefined ? undefined : { entries, hasMore },
     error,
     isLoading,
-    reload: useCallback(() => setWanted({}), []),
+    reload,
     loadOlder() {
       if (isLoading || last === undefined) return
       setLoading(true)

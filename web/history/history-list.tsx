@@ -1,10 +1,13 @@
 import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { currentRoute } from '../app/route.ts'
+import { shortKeys } from '../app/shortcuts.ts'
+import { KeyHint } from '../app/side-row.tsx'
 import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
+import { Icon } from '../ui/icon.tsx'
 import { isComposing } from '../ui/is-composing.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -29,8 +32,15 @@ const FolderDialog = lazily(async () => (await import('./folder-tools.tsx')).Fol
 const FaultNotice = lazily(async () => (await import('./list-tools.ts')).FaultNotice)
 const ReadFailed = lazily(async () => (await import('./list-tools.ts')).ReadFailed)
 
-/** The conversations: search, list and actions. @param currentId of the conversation shown */
-export function HistoryList({ currentId }: { readonly currentId: string | undefined }): ReactNode {
+export interface HistoryListProps {
+  /** Id of the conversation shown. */
+  readonly currentId: string | undefined
+  /** Below the field of the search. */
+  readonly children: ReactNode
+}
+
+/** The conversations: search, list and actions. */
+export function HistoryList({ currentId, children }: HistoryListProps): ReactNode {
   const { history } = useServices()
   const list = useMemo(() => followHeads(history), [history])
   useEffect(() => list.start(), [list])
@@ -54,9 +64,12 @@ export function HistoryList({ currentId }: { readonly currentId: string | undefi
   const heads = state.kind === 'ready' ? state.heads : []
   return (
     <div className="flex h-full flex-col">
-      <div className="flex items-center gap-1 px-2 pb-2">
-        <SearchField field={field} query={query} onChange={setQuery} onFocus={() => prepareSearch(history)} />
-        <ListMenu count={heads.length} attempt={attempt} />
+      <div className="px-2 pb-2">
+        <div className="flex items-center">
+          <SearchField field={field} query={query} onChange={setQuery} onFocus={() => prepareSearch(history)} />
+          <ListMenu count={heads.length} attempt={attempt} />
+        </div>
+        {children}
       </div>
       <div className="flex flex-col gap-2 px-2 not-empty:pb-2">
         {state.kind === 'ready' && state.fault !== undefined ? <FaultNotice fault={state.fault} /> : null}
@@ -273,33 +286,40 @@ interface SearchFieldProps {
 
 function SearchField({ field, query, onChange, onFocus }: SearchFieldProps): ReactNode {
   return (
-    <input
-      ref={field}
-      type="search"
-      aria-label={say.common.searchConversations}
-      placeholder={say.history.search}
-      autoComplete="off"
-      value={query}
-      className={
-        'h-9 min-w-0 flex-1 rounded-lg border border-muted bg-raised px-3 text-sm pointer-coarse:h-11 ' +
-        'pointer-coarse:text-base'
-      }
-      onChange={({ target }) => onChange(target.value)}
-      onFocus={onFocus}
-      onKeyDown={(event) => {
-        if (isComposing(event.nativeEvent)) return
-        if (event.key === 'Escape' && query !== '') {
-          // The first Escape clears the field.
-          event.stopPropagation()
-          event.preventDefault()
-          onChange('')
+    <div className="relative min-w-0 flex-1">
+      <Icon name="search" className="pointer-events-none absolute inset-y-0 start-2.25 my-auto size-4 text-muted" />
+      <input
+        ref={field}
+        type="search"
+        aria-label={say.common.searchConversations}
+        placeholder={say.history.search}
+        autoComplete="off"
+        value={query}
+        className={
+          'peer h-9 w-full rounded-lg border border-transparent bg-transparent ps-8.75 pe-2 text-sm hover:bg-hover ' +
+          'focus:bg-raised focus:border-edge pointer-coarse:h-11 pointer-coarse:text-base ' +
+          'placeholder:text-ink not-placeholder-shown:border-edge not-placeholder-shown:bg-raised'
         }
-        if (event.key === 'ArrowDown') {
-          event.preventDefault()
-          document.querySelector<HTMLElement>('[data-row] [data-stop][tabindex="0"]')?.focus()
-        }
-      }}
-    />
+        onChange={({ target }) => onChange(target.value)}
+        onFocus={onFocus}
+        onKeyDown={(event) => {
+          if (isComposing(event.nativeEvent)) return
+          if (event.key === 'Escape' && query !== '') {
+            // The first Escape clears the field.
+            event.stopPropagation()
+            event.preventDefault()
+            onChange('')
+          }
+          if (event.key === 'ArrowDown') {
+            event.preventDefault()
+            document.querySelector<HTMLElement>('[data-row] [data-stop][tabindex="0"]')?.focus()
+          }
+        }}
+      />
+      <span className="pointer-events-none absolute inset-y-0 end-2 hidden items-center peer-placeholder-shown:flex peer-focus:hidden">
+        <KeyHint keys={shortKeys('Ctrl+K')} />
+      </span>
+    </div>
   )
 }
 

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import type { KeyEntry, LimitEntry, MadeKeyEntry, OwnLimitsAnswer } from '../../src/http/page/page-api.ts'
+import { View } from '../app/view.tsx'
 import { useServices } from '../services.ts'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
@@ -39,16 +40,7 @@ export function KeysView(): ReactNode {
 
   const inUse = keys?.filter((key) => !isOver(key)).length ?? 0
   return (
-    <div className="@container mx-auto flex max-w-4xl flex-col gap-4 p-4">
-      <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
-        <div className="min-w-0 flex-1 basis-60">
-          <h1 className="text-xl font-semibold">{say.views.keys}</h1>
-          <p className="text-sm text-muted">{purposeOf(whose)}</p>
-        </div>
-        <Button icon="retry" onClick={reload}>
-          {say.common.reload}
-        </Button>
-      </header>
+    <View title={say.views.keys} about={purposeOf(whose)}>
       {made === undefined ? null : <MadeKey made={made} onClose={closeMade} />}
       {whose !== 'all' && ceilings !== undefined ? (
         <MakeKey key={whose} ceilings={ceilings} inUse={inUse} make={make} onMade={setMade} />
@@ -85,7 +77,7 @@ export function KeysView(): ReactNode {
         />
       )}
       <AskedChange change={change} rotate={rotate} end={end} onMade={setMade} onClose={() => setChange(undefined)} />
-    </div>
+    </View>
   )
 }
 

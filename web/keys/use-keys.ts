@@ -1,7 +1,7 @@
 import type { KeyEntry, KeysAnswer, MadeKeyEntry, OwnKeysAnswer } from '../../src/http/page/page-api.ts'
 import type { ApiClient } from '../api/client.ts'
 import { useServices } from '../services.ts'
-import { useLoaded } from '../ui/use-answer.ts'
+import { useLoaded, useReloads } from '../ui/use-answer.ts'
 
 /** Whose keys are shown: one's own, those of a team, or all. */
 export type Whose = 'mine' | 'all' | `team:${string}`
@@ -37,6 +37,7 @@ interface Found extends Partial<Pick<KeysState, 'keys' | 'ceilings'>> {
   readonly isCut?: boolean
 }
 
+const refreshMs = 60_000
 const pageSize = 1_000
 const pagesMax = 10
 
@@ -47,6 +48,7 @@ export function useKeys(whose: Whose): KeysState {
     (_, signal) => (whose === 'all' ? allKeys(client, signal) : ownKeys(client, teamIn(whose), signal)),
     whose,
   )
+  useReloads(reload, refreshMs)
   const path = whose === 'all' ? '/v1/keys' : '/api/keys'
   return {
     keys: answer?.keys,

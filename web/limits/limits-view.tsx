@@ -1,16 +1,14 @@
 import { useState, type ReactNode } from 'react'
 import type { LimitRowEntry, LimitsAnswer, LimitUseEntry } from '../../src/http/page/page-api.ts'
-import { hrefOf } from '../app/route.ts'
-import { useServices } from '../services.ts'
+import { AnswerView } from '../app/answer-view.tsx'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
-import { Button, ButtonLink } from '../ui/button.tsx'
+import { Button } from '../ui/button.tsx'
 import { formatCount, formatMoment } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useAnswer } from '../ui/use-answer.ts'
 import { useNow } from '../ui/use-now.ts'
-import { ViewFrame } from '../ui/view-frame.tsx'
 import { amountOf, backWords, limitFacts, limitWords, subjectWords, usedShare } from './limit-words.ts'
 
 const refreshMs = 10_000
@@ -18,23 +16,19 @@ const EditAccess = lazily(async () => (await import('./edit-access.tsx')).EditAc
 
 /** The limits of access.json with their use, for owners. */
 export function LimitsView(): ReactNode {
-  const {
-    boot: { hasUsage },
-  } = useServices()
   const state = useAnswer<LimitsAnswer>(() => '/api/limits', 'limits', refreshMs)
   const zone = state.answer === undefined ? '' : say.limits.zone(state.answer.timeZone)
   const [isEditing, setEditing] = useState(false)
   return (
-    <ViewFrame
+    <AnswerView
       title={say.views.limits}
       about={`${say.limits.about}${zone}`}
       actions={
-        <>
-          {state.answer?.mayEdit === true ? (
-            <Button onClick={() => setEditing(true)}>{say.accessFile.edit}</Button>
-          ) : null}
-          {hasUsage === true ? <ButtonLink href={hrefOf({ view: 'usage' })}>{say.views.usage}</ButtonLink> : null}
-        </>
+        state.answer?.mayEdit === true ? (
+          <Button icon="edit" isShort onClick={() => setEditing(true)}>
+            {say.accessFile.edit}
+          </Button>
+        ) : null
       }
       state={state}
     >
@@ -52,7 +46,7 @@ export function LimitsView(): ReactNode {
           ) : null}
         </>
       )}
-    </ViewFrame>
+    </AnswerView>
   )
 }
 

@@ -6,25 +6,24 @@ import type {
   ProviderTest,
   WantedProviderChange,
 } from '../../src/http/page/page-api.ts'
-import { hrefOf } from '../app/route.ts'
+import { View } from '../app/view.tsx'
 import { useServices } from '../services.ts'
-import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
-import { Button, ButtonLink } from '../ui/button.tsx'
+import { Button } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { formatAgo, formatMs } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
-import { useVisible } from '../ui/use-visible.ts'
 import { AddProvider } from './add-provider.tsx'
 import { EditProvider } from './edit-provider.tsx'
 import { NewProvider } from './new-provider.tsx'
 import { ChangeNotice, FaultsNotice, NoFileNotice, type FailedChange } from './provider-notices.tsx'
 import { ProviderRow, type RowMode } from './provider-row.tsx'
-import { ProvidersFeed, type ProvidersState } from './providers-feed.ts'
+import type { ProvidersFeed, ProvidersState } from './providers-feed.ts'
 import { RemoveProvider } from './remove-provider.tsx'
 import { testAll, type TestProgress } from './test-all.ts'
+import { feedOf, useProviders } from './use-providers.ts'
 import { useReorder, type Drag } from './use-reorder.ts'
 
 const refreshMs = 5_000
@@ -32,51 +31,39 @@ const refreshMs = 5_000
 /** The providers in order of failover, with state and figures, and actions for owners. */
 export function ProvidersView(): ReactNode {
   const { client, boot, models } = useServices()
-  const [feed] = useState(() => new ProvidersFeed(client))
-  useRefreshing(feed)
-  const state = useStore(feed.state)
+  const feed = feedOf(client)
+  const state = useProviders(refreshMs)
   const version = state.answer?.version
   // Another file may have other models.
   useEffect(() => {
     if (version !== undefined) void models.renew()
   }, [models, version])
+  const stale = <StaleNotice state={state} onRetry={() => void feed.refresh()} />
+  if (state.answer !== undefined)
+    return (
+      <Providers feed={feed} answer={state.answer} isOwner={boot.isOwner}>
+        {stale}
+      </Providers>
+    )
   return (
-    <div className="@container relative">
-      <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 @2xl:p-6">
-        <header>
-          <h1 className="text-xl font-semibold">{say.views.providers}</h1>
-          <p className="text-sm text-muted">{say.providers.about}</p>
-        </header>
-        <StaleNotice state={state} onRetry={() => void feed.refresh()} />
-        {state.answer === undefined ? (
-          <Waiting state={state} />
-        ) : (
-          <Providers feed={feed} answer={state.answer} isOwner={boot.isOwner} />
-        )}
-      </div>
-    </div>
+    <View title={say.views.providers} about={say.providers.about}>
+      {stale}
+      <Waiting state={state} />
+    </View>
   )
-}
-
-/** Refreshes every few seconds while the page is visible, and when it becomes visible. */
-function useRefreshing(feed: ProvidersFeed): void {
-  const isVisible = useVisible()
-  useEffect(() => {
-    if (!isVisible) return undefined
-    void feed.refresh()
-    const timer = setInterval(() => void feed.refresh(), refreshMs)
-    return () => clearInterval(timer)
-  }, [feed, isVisible])
 }
 
 function Providers({
   feed,
   answer,
   isOwner,
+  children,
 }: {
   readonly feed: ProvidersFeed
   readonly answer: ProvidersAnswer
   readonly isOwner: boolean
+  /** Above the list. */
+  readonly children: ReactNode
 }): ReactNode {
   const [trouble, setTrouble] = useState<FailedChange>()
   const [tests, setTests] = useState<ReadonlyMap<string, ProviderTest | 'running'>>(new Map())
@@ -142,7 +129,14 @@ function Providers({
   }
 
   return (
-    <>
+    <View
+      title={say.views.providers}
+      about={say.providers.about}
+      actions={
+        isOwner ? <Actions answer={answer} onAdd={() => setAdding(true)} test={(id) => test(id, false)} /> : null
+      }
+    >
+      {children}
       {answer.notice === undefined ? null : <FaultsNotice notice={answer.notice} file={answer.file} />}
       {trouble === undefined ? null : (
         <div id="trouble">
@@ -155,7 +149,6 @@ function Providers({
         </div>
       )}
       <Standing source={answer.source} isOwner={isOwner} mayAdd={mayAdd} />
-      {isOwner ? <Actions answer={answer} onAdd={() => setAdding(true)} test={(id) => test(id, false)} /> : null}
       {answer.providers.length === 0 ? (
         <p className="rounded-xl border border-line bg-panel p-4">{say.providers.none}</p>
       ) : (
@@ -202,7 +195,7 @@ function Providers({
       {removing === undefined ? null : (
         <RemoveProvider id={removing} onRemove={() => void remove(removing)} onClose={() => setRemoving(undefined)} />
       )}
-    </>
+    </View>
   )
 }
 
@@ -224,7 +217,7 @@ function Standing({
   )
 }
 
-/** The buttons above the list. */
+/** The buttons of the bar. */
 function Actions({
   answer: { providers, mayAdd },
   onAdd,
@@ -235,17 +228,16 @@ function Actions({
   readonly test: (id: string) => Promise<boolean>
 }): ReactNode {
   return (
-    <div className="flex flex-wrap items-center gap-2">
-      {mayAdd === true ? (
-        <Button variant="primary" icon="plus" onClick={onAdd}>
-          {say.providers.add}
-        </Button>
-      ) : null}
-      <ButtonLink href={hrefOf({ view: 'limits' })}>{say.views.limits}</ButtonLink>
+    <>
       {providers.length === 0 ? null : (
         <TestAll ids={providers.filter(({ enabled }) => enabled).map(({ id }) => id)} test={test} />
       )}
-    </div>
+      {mayAdd === true ? (
+        <Button variant="primary" icon="plus" isShort onClick={onAdd}>
+          {say.providers.add}
+        </Button>
+      ) : null}
+    </>
   )
 }
 
@@ -278,12 +270,13 @@ function TestAll({
   return (
     <>
       {isRunning ? (
-        <Button icon="stop" onClick={() => running.current?.abort()}>
+        <Button icon="stop" isShort onClick={() => running.current?.abort()}>
           {say.providers.stopTesting}
         </Button>
       ) : (
         <Button
           icon="play"
+          isShort
           aria-disabled={ids.length === 0}
           onClick={() => (ids.length === 0 ? undefined : void begin())}
         >
@@ -291,7 +284,7 @@ function TestAll({
         </Button>
       )}
       {progress === undefined ? null : (
-        <p className="text-sm text-muted tabular-nums">
+        <p className="order-first text-sm text-muted tabular-nums">
           {say.providers.tested(progress.done, progress.count)}
           {progress.failed === 0 ? '' : say.providers.testedFailed(progress.failed)}
         </p>

@@ -32,7 +32,7 @@ export function LiveState({
         <span className={`size-2 rounded-full ${dot}`} />
         {word}
       </p>
-      <Button icon={isPaused ? 'play' : 'pause'} onClick={() => onPause(!isPaused)}>
+      <Button icon={isPaused ? 'play' : 'pause'} isShort onClick={() => onPause(!isPaused)}>
         {isPaused ? say.requests.live.resume : say.requests.live.pause}
       </Button>
     </div>

@@ -1,7 +1,6 @@
-import { useEffect, useRef, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import type { AttemptEntry, RequestEntry } from '../../src/observe/request-entry.ts'
 import { say } from '../texts/say.ts'
-import { ButtonLink } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatCost, formatCount, formatMs, inWords, markEstimate } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.tsx'
@@ -20,23 +19,13 @@ export interface RequestPageProps {
   readonly id: string
   /** The request, if the list has it. */
   readonly known: RequestEntry | undefined
-  /** Link to the list, with its filters. */
-  readonly back: string
 }
 
 /** All data about one request. */
-export function RequestPage({ id, known, back }: RequestPageProps): ReactNode {
+export function RequestPage({ id, known }: RequestPageProps): ReactNode {
   const { request, error } = useRequest(id, known)
-  const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => heading.current?.focus({ preventScroll: true }), [id])
   return (
-    <div className="mx-auto flex max-w-4xl flex-col gap-4 p-4">
-      <header className="flex flex-wrap items-center justify-between gap-2">
-        <h1 ref={heading} tabIndex={-1} className="text-xl font-semibold outline-none">
-          {say.requests.request}
-        </h1>
-        <ButtonLink href={back}>{say.requests.allRequests}</ButtonLink>
-      </header>
+    <div className="flex max-w-4xl flex-col gap-4">
       {error === undefined ? null : (
         <Notice kind="error" title={say.requests.cannotBeShown}>
           {error}

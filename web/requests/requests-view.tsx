@@ -1,11 +1,12 @@
 import { useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import type { RequestEntry } from '../../src/observe/request-entry.ts'
-import { hrefOf, navigate } from '../app/route.ts'
+import { navigate } from '../app/route.ts'
+import { View } from '../app/view.tsx'
 import { useServices } from '../services.ts'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
-import { Button, ButtonLink } from '../ui/button.tsx'
+import { Button } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
@@ -43,60 +44,76 @@ export function RequestsView({ id }: { readonly id?: string }): ReactNode {
   const live = useRequests()
   const [isPaused, setPaused] = useState(false)
   const { rows, minutes } = useHeld(live, isPaused)
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (id !== undefined) heading.current?.focus({ preventScroll: true })
+  }, [id])
   return (
-    <>
+    <View
+      heading={heading}
+      {...(id === undefined
+        ? {
+            title: say.views.requests,
+            actions: <ListActions live={live} filters={filters} isPaused={isPaused} onPause={setPaused} />,
+          }
+        : { title: say.requests.request, within: { title: say.views.requests, href: hrefOfList(filters) } })}
+    >
       {id === undefined ? null : (
         <RequestPage
           id={id}
           known={opened?.id === id ? opened : live.rows?.find(({ request }) => request.id === id)?.request}
-          back={hrefOfList(filters)}
         />
       )}
-      <div className="@container relative" hidden={id !== undefined}>
-        <div className="flex flex-col gap-4 p-4 @2xl:p-6">
-          <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
-            <div>
-              <h1 className="text-xl font-semibold">{say.views.requests}</h1>
-              <p className="text-sm text-muted">
-                {isOwner ? say.requests.about.all : say.requests.about.mine}
-                {hasUsage === true ? say.requests.about.live : say.requests.about.inMemory}{' '}
-                {contentKeptMs === undefined ? say.content.isNotKept : null}
-              </p>
-            </div>
-            <div className="flex flex-wrap items-center gap-2">
-              {hasUsage === true ? (
-                <>
-                  <ButtonLink href={`${hrefOf({ view: 'usage' })}?by=person`}>{say.requests.costByPerson}</ButtonLink>
-                  <SaveButton path={() => `/api/log?${fileQuery(filters)}`} name="requests.csv" />
-                </>
-              ) : null}
-              <LiveState connection={live.connection} isPaused={isPaused} onPause={setPaused} />
-            </div>
-          </header>
-          <Trouble state={live} />
-          {rows === undefined ? (
-            <Waiting state={live} />
-          ) : (
-            <>
-              <Hour minutes={minutes} rows={rows} />
-              {id === undefined ? <RunningRequests /> : null}
-              <RequestList
-                live={live.rows ?? none}
-                rows={rows}
-                filters={filters}
-                setFilters={setFilters}
-                isHeld={id !== undefined}
-                onOpen={(request) => {
-                  noteScroll()
-                  setOpened(request)
-                  navigate({ view: 'requests', id: request.id })
-                }}
-                onResume={() => setPaused(false)}
-              />
-            </>
-          )}
-        </div>
+      <div className="flex flex-col gap-4" hidden={id !== undefined}>
+        <p className="max-w-184 text-sm text-muted">
+          {isOwner ? say.requests.about.all : say.requests.about.mine}
+          {hasUsage === true ? say.requests.about.live : say.requests.about.inMemory}{' '}
+          {contentKeptMs === undefined ? say.content.isNotKept : null}
+        </p>
+        <Trouble state={live} />
+        {rows === undefined ? (
+          <Waiting state={live} />
+        ) : (
+          <>
+            <Hour minutes={minutes} rows={rows} />
+            {id === undefined ? <RunningRequests /> : null}
+            <RequestList
+              live={live.rows ?? none}
+              rows={rows}
+              filters={filters}
+              setFilters={setFilters}
+              isHeld={id !== undefined}
+              onOpen={(request) => {
+                noteScroll()
+                setOpened(request)
+                navigate({ view: 'requests', id: request.id })
+              }}
+              onResume={() => setPaused(false)}
+            />
+          </>
+        )}
       </div>
+    </View>
+  )
+}
+
+/** The buttons of the bar: the list as a file, and the live connection. */
+function ListActions({
+  live,
+  filters,
+  isPaused,
+  onPause,
+}: {
+  readonly live: RequestsState
+  readonly filters: RequestFilters
+  readonly isPaused: boolean
+  readonly onPause: (isPaused: boolean) => void
+}): ReactNode {
+  const { boot } = useServices()
+  return (
+    <>
+      <LiveState connection={live.connection} isPaused={isPaused} onPause={onPause} />
+      {boot.hasUsage === true ? <SaveButton path={() => `/api/log?${fileQuery(filters)}`} name="requests.csv" /> : null}
     </>
   )
 }

@@ -4,7 +4,7 @@ import { Icon, type IconName } from './icon.tsx'
 const styles = {
   primary: 'border border-transparent bg-ink text-page hover:opacity-90',
   plain: 'border border-line bg-raised hover:bg-hover',
-  quiet: 'text-muted hover:bg-hover hover:text-ink',
+  quiet: 'border border-transparent text-muted hover:bg-hover hover:text-ink',
   danger: 'border border-line bg-raised text-bad hover:bg-bad-soft',
 } as const
 
@@ -17,19 +17,45 @@ const common =
 
 type Attributes = ButtonHTMLAttributes<HTMLButtonElement> & { readonly ref?: Ref<HTMLButtonElement> }
 
+interface Look {
+  readonly variant?: ButtonVariant
+  readonly icon?: IconName
+  /** Only its icon is seen on a phone. */
+  readonly isShort?: boolean
+}
+
 /** A button with text. */
 export function Button({
   variant = 'plain',
   icon,
+  isShort = false,
   className = '',
   children,
   ...rest
-}: Attributes & { readonly variant?: ButtonVariant; readonly icon?: IconName }): ReactNode {
+}: Attributes & Look): ReactNode {
   return (
     <button type="button" className={`${common} min-h-9 px-3 py-1.5 text-sm ${styles[variant]} ${className}`} {...rest}>
-      {icon === undefined ? null : <Icon name={icon} className="size-4" />}
-      {children}
+      <Content icon={icon} isShort={isShort}>
+        {children}
+      </Content>
     </button>
+  )
+}
+
+function Content({
+  icon,
+  isShort,
+  children,
+}: {
+  readonly icon: IconName | undefined
+  readonly isShort: boolean
+  readonly children: ReactNode
+}): ReactNode {
+  return (
+    <>
+      {icon === undefined ? null : <Icon name={icon} className="size-4" />}
+      {isShort ? <span className="max-sm:sr-only">{children}</span> : children}
+    </>
   )
 }
 
@@ -37,17 +63,20 @@ export function Button({
 export function ButtonLink({
   href,
   variant = 'plain',
+  icon,
+  isShort = false,
   className = '',
   children,
-}: {
+}: Look & {
   readonly href: string
-  readonly variant?: ButtonVariant
   readonly className?: string
   readonly children: ReactNode
 }): ReactNode {
   return (
     <a href={href} className={`${common} min-h-9 px-3 py-1.5 text-sm ${styles[variant]} ${className}`}>
-      {children}
+      <Content icon={icon} isShort={isShort}>
+        {children}
+      </Content>
     </a>
   )
 }

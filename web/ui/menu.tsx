@@ -7,7 +7,17 @@ export interface MenuEntry {
   readonly label: string
   readonly icon?: IconName
   readonly isDanger?: boolean
+  /** A line above sets it apart. */
+  readonly isApart?: boolean
+  /** The key that does the same. */
+  readonly keys?: string
   readonly run: () => void
+}
+
+/** One of several, of which one is chosen. */
+export interface MenuChoice {
+  readonly label: string
+  readonly options: readonly { readonly label: string; readonly isChosen: boolean; readonly run: () => void }[]
 }
 
 export interface MenuProps {
@@ -18,6 +28,8 @@ export interface MenuProps {
   readonly trigger?: ReactNode
   /** Shown above the items, as the menu's description: the role `menu` allows only items inside. */
   readonly header?: ReactNode
+  /** Above the items, each in one line. The menu stays open when something is chosen. */
+  readonly choices?: readonly MenuChoice[]
   readonly items: readonly MenuEntry[]
   /** Of the button. -1 if keys other than Tab reach it. */
   readonly tabIndex?: number
@@ -26,7 +38,15 @@ export interface MenuProps {
 const gap = 4
 
 /** A button that opens a menu (WAI-ARIA menu button): arrow keys, Home, End, first letters, Enter, Escape. */
-export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 0 }: MenuProps): ReactNode {
+export function Menu({
+  label,
+  icon = 'more',
+  trigger,
+  header,
+  choices = [],
+  items,
+  tabIndex = 0,
+}: MenuProps): ReactNode {
   const id = useId(),
     headerId = useId()
   const button = useRef<HTMLButtonElement>(null)
@@ -34,7 +54,7 @@ export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 
   const [isOpen, setOpen] = useState(false)
 
   const entries = (): readonly HTMLElement[] => [
-    ...(popover.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? []),
+    ...(popover.current?.querySelectorAll<HTMLElement>('[role^="menuitem"]') ?? []),
   ]
 
   function open(at: 'first' | 'last'): void {
@@ -127,24 +147,11 @@ export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 
           aria-describedby={header === undefined ? undefined : headerId}
           onKeyDown={onKeyDown}
         >
-          {items.map(({ label: text, icon: picture, isDanger = false, run }) => (
-            <button
-              key={text}
-              type="button"
-              role="menuitem"
-              tabIndex={-1}
-              className={
-                'flex min-h-9 w-full items-center gap-2 rounded-lg px-3 text-left text-sm hover:bg-hover ' +
-                `focus:bg-hover pointer-coarse:min-h-11 ${isDanger ? 'text-bad' : ''}`
-              }
-              onClick={() => {
-                close()
-                run()
-              }}
-            >
-              {picture === undefined ? null : <Icon name={picture} className="size-4" />}
-              {text}
-            </button>
+          {choices.map((choice) => (
+            <Choice key={choice.label} {...choice} />
+          ))}
+          {items.map((item) => (
+            <Item key={item.label} {...item} onRun={close} />
           ))}
         </div>
       </div>
@@ -152,11 +159,76 @@ export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 
   )
 }
 
+function Choice({ label, options }: MenuChoice): ReactNode {
+  return (
+    <div role="group" aria-label={label} className="flex items-center justify-between gap-4 py-1 ps-3 pe-1 text-sm">
+      <span aria-hidden="true">{label}</span>
+      <div role="presentation" className="flex rounded-lg border border-line p-0.5">
+        {options.map(({ label: text, isChosen, run }) => (
+          <button
+            key={text}
+            type="button"
+            role="menuitemradio"
+            aria-checked={isChosen}
+            tabIndex={-1}
+            className={
+              'min-h-7 min-w-8 rounded-md border border-transparent px-2 text-xs font-medium hover:bg-hover ' +
+              'aria-checked:bg-hover pointer-coarse:min-h-11 pointer-coarse:min-w-11'
+            }
+            onClick={run}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function Item({
+  label,
+  icon,
+  isDanger = false,
+  isApart = false,
+  keys,
+  run,
+  onRun,
+}: MenuEntry & { readonly onRun: () => void }): ReactNode {
+  return (
+    <button
+      type="button"
+      role="menuitem"
+      tabIndex={-1}
+      className={
+        'flex min-h-9 w-full items-center gap-2 rounded-lg border border-transparent px-3 text-left text-sm ' +
+        `hover:bg-hover focus:bg-hover pointer-coarse:min-h-11 ${isDanger ? 'text-bad' : ''} ${isApart ? apart : ''}`
+      }
+      onClick={() => {
+        onRun()
+        run()
+      }}
+    >
+      {icon === undefined ? null : <Icon name={icon} className="size-4" />}
+      {label}
+      {keys === undefined ? null : (
+        <span aria-hidden="true" className="ms-auto text-xs text-muted pointer-coarse:hidden">
+          {keys}
+        </span>
+      )}
+    </button>
+  )
+}
+
+/** A line in the middle of the space above. */
+const apart = 'relative mt-2 before:absolute before:-inset-x-1 before:-top-1 before:border-t before:border-line'
+
 function nextEntry(key: string, at: number, all: readonly HTMLElement[]): HTMLElement | undefined {
   switch (key) {
     case 'ArrowDown':
+    case 'ArrowRight':
       return all[(at + 1) % all.length]
     case 'ArrowUp':
+    case 'ArrowLeft':
       return all.at(at <= 0 ? -1 : at - 1)
     case 'Home':
       return all[0]

@@ -60,12 +60,16 @@ export function useLoaded<Answer>(
  */
 export function useAnswer<Answer>(pathNow: () => string, key: string, refreshMs: number): AnswerState<Answer> {
   const state = useLoaded((client, signal) => client.get<Answer>(pathNow(), signal), key)
-  const { reload } = state
+  useReloads(state.reload, refreshMs)
+  return state
+}
+
+/** Asks again every `refreshMs` while the page is visible. */
+export function useReloads(reload: () => void, refreshMs: number): void {
   useEffect(() => {
     const timer = setInterval(() => {
       if (document.visibilityState === 'visible') reload()
     }, refreshMs)
     return () => clearInterval(timer)
   }, [reload, refreshMs])
-  return state
 }

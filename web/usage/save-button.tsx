@@ -24,7 +24,7 @@ export function SaveButton({ path, name }: { readonly path: () => string; readon
   }
 
   return (
-    <Button icon="download" onClick={() => void save()}>
+    <Button icon="download" isShort onClick={() => void save()}>
       CSV
     </Button>
   )

@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import type { UsageAnswer } from '../../src/http/page/page-api.ts'
 import { currentRoute, hrefOf } from '../app/route.ts'
+import { View } from '../app/view.tsx'
 import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
-import { Button, ButtonLink } from '../ui/button.tsx'
+import { Button } from '../ui/button.tsx'
 import { formatAgo, formatCost, formatCount, formatShare, formatShortCount } from '../ui/format.ts'
 import { Choice, Labelled, smallLook, type FieldLook } from '../ui/labelled.tsx'
 import { Loading } from '../ui/loading.tsx'
@@ -59,84 +60,73 @@ export function UsageView(): ReactNode {
   )
   const now = useNow(10_000)
   return (
-    <div className="@container">
-      <div className="flex flex-col gap-4 p-4 @2xl:p-6">
-        <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
-          <div>
-            <h1 className="text-xl font-semibold">{say.views.usage}</h1>
-            <p className="text-sm text-muted">
-              {purposeOf(isOwner, team)} <Age answer={answer} now={now} />
-            </p>
-          </div>
-          <div className="flex flex-wrap gap-2">
-            {isOwner ? <ButtonLink href={hrefOf({ view: 'limits' })}>{say.views.limits}</ButtonLink> : null}
-            <Button icon="retry" onClick={reload}>
-              {say.common.reload}
-            </Button>
-            <SaveButton path={() => `${path()}&format=csv`} name={`usage-by-${by}.csv`} />
-          </div>
-        </header>
-        <div className="flex flex-wrap gap-3">
-          {teams.length === 0 ? null : (
-            <Choice
-              label={say.keys.whose}
-              look={choiceLook}
-              value={team ?? ''}
-              options={[
-                ['', isOwner ? say.usage.ofAll : say.keys.mine],
-                ...teams.map((name) => [name, say.keys.ofTeam(name)] as const),
-              ]}
-              onChange={(name) => choose({ team: name })}
-            />
-          )}
+    <View
+      title={say.views.usage}
+      actions={<SaveButton path={() => `${path()}&format=csv`} name={`usage-by-${by}.csv`} />}
+      about={
+        <>
+          {purposeOf(isOwner, team)} <Age answer={answer} now={now} />
+        </>
+      }
+    >
+      <div className="flex flex-wrap gap-3">
+        {teams.length === 0 ? null : (
           <Choice
-            label={say.usage.time}
+            label={say.keys.whose}
             look={choiceLook}
-            value={range.last === undefined ? shortName(range) : own}
+            value={team ?? ''}
             options={[
-              ...usageRanges.map((each) => [shortName(each), lastWords(each)] as const),
-              [own, say.usage.ownDates],
+              ['', isOwner ? say.usage.ofAll : say.keys.mine],
+              ...teams.map((name) => [name, say.keys.ofTeam(name)] as const),
             ]}
-            onChange={(name) =>
-              choose({ range: usageRanges.find((each) => shortName(each) === name) ?? datesOf(range, Date.now()) })
-            }
+            onChange={(name) => choose({ team: name })}
           />
-          {range.last === undefined ? null : <Dates range={range} onChange={(next) => choose({ range: next })} />}
-          <Choice
-            label={say.usage.by}
-            look={choiceLook}
-            value={by}
-            options={Object.entries(usageGroups).filter(
-              ([group]) => group !== 'team' || (isOwner && team === undefined),
-            )}
-            onChange={(next) => choose(isKey(usageGroups, next) ? { by: next } : {})}
-          />
-          <Choice
-            label={say.usage.chart}
-            look={choiceLook}
-            value={measure}
-            options={Object.entries(usageMeasures)}
-            onChange={(next) => choose(isKey(usageMeasures, next) ? { measure: next } : {})}
-          />
-        </div>
-        {error === undefined ? null : (
-          <Notice
-            kind={answer === undefined ? 'error' : 'warn'}
-            title={say.usage.cannotBeShown}
-            actions={<Button onClick={reload}>{say.common.tryAgain}</Button>}
-          >
-            {error}
-          </Notice>
         )}
-        {answer === undefined ? (
-          error === undefined ? (
-            <Loading />
-          ) : null
-        ) : (
-          <Usage answer={answer} by={by} measure={measure} range={range} now={now} />
-        )}
+        <Choice
+          label={say.usage.time}
+          look={choiceLook}
+          value={range.last === undefined ? shortName(range) : own}
+          options={[
+            ...usageRanges.map((each) => [shortName(each), lastWords(each)] as const),
+            [own, say.usage.ownDates],
+          ]}
+          onChange={(name) =>
+            choose({ range: usageRanges.find((each) => shortName(each) === name) ?? datesOf(range, Date.now()) })
+          }
+        />
+        {range.last === undefined ? null : <Dates range={range} onChange={(next) => choose({ range: next })} />}
+        <Choice
+          label={say.usage.by}
+          look={choiceLook}
+          value={by}
+          options={Object.entries(usageGroups).filter(([group]) => group !== 'team' || (isOwner && team === undefined))}
+          onChange={(next) => choose(isKey(usageGroups, next) ? { by: next } : {})}
+        />
+        <Choice
+          label={say.usage.chart}
+          look={choiceLook}
+          value={measure}
+          options={Object.entries(usageMeasures)}
+          onChange={(next) => choose(isKey(usageMeasures, next) ? { measure: next } : {})}
+        />
       </div>
-    </div>
+      {error === undefined ? null : (
+        <Notice
+          kind={answer === undefined ? 'error' : 'warn'}
+          title={say.usage.cannotBeShown}
+          actions={<Button onClick={reload}>{say.common.tryAgain}</Button>}
+        >
+          {error}
+        </Notice>
+      )}
+      {answer === undefined ? (
+        error === undefined ? (
+          <Loading />
+        ) : null
+      ) : (
+        <Usage answer={answer} by={by} measure={measure} range={range} now={now} />
+      )}
+    </View>
   )
 }
 

@@ -8,9 +8,10 @@ export const part: PagePart = {
   add: {
     userMenu: [
       { label: say.signOut, run: signOut },
-      { label: say.signOutEverywhere, run: signOutEverywhere },
+      { label: say.signOutEverywhere, icon: 'users', run: signOutEverywhere },
       {
         label: say.endSessions,
+        icon: 'user',
         isForOwners: true,
         field: say.endSessionsField,
         hint: say.endSessionsHint,

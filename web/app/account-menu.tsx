@@ -1,0 +1,160 @@
+import { useState, type ReactNode } from 'react'
+import type { Boot, User } from '../../src/http/page/page-api.ts'
+import { messageOf } from '../message-of.ts'
+import { useServices } from '../services.ts'
+import type { MenuAction, MenuQuestion } from '../slots.ts'
+import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Menu, type MenuChoice, type MenuEntry } from '../ui/menu.tsx'
+import type { Frame } from './bar.tsx'
+import { displayNameOf } from './display-name.ts'
+import { chooseLanguage, languageChoice, languageNames } from './language.ts'
+import { QuestionDialog } from './question-dialog.tsx'
+import { restartOtherTabs, restartPage } from './restart-page.ts'
+import { navigate } from './route.ts'
+import { chooseTheme, theme } from './theme.ts'
+
+/**
+ * The menu at the top right: theme and language, own keys and use, the list of keys, and the items of extensions, such
+ * as signing out.
+ */
+export function AccountMenu({ frame: { parts, onShortcuts } }: { readonly frame: Frame }): ReactNode {
+  const { boot, synced } = useServices()
+  const { user, isOwner } = boot
+  const [failure, setFailure] = useState<string>()
+  const [question, setQuestion] = useState<MenuQuestion>()
+  const choices = [useThemeChoice(), languages]
+
+  async function run(item: MenuAction): Promise<void> {
+    try {
+      const removeCopy = await synced?.leave()
+      await item.run()
+      await removeCopy?.()
+      restartOtherTabs()
+      restartPage()
+    } catch (error) {
+      setFailure(messageOf(error))
+    }
+  }
+
+  const ofExtensions = parts.userMenu
+    .filter((item) => isOwner || !('answer' in item) || item.isForOwners !== true)
+    .map((item, index) => ({
+      label: item.label,
+      icon: item.icon ?? 'leave',
+      isApart: index === 0,
+      run: () => ('answer' in item ? setQuestion(item) : void run(item)),
+    }))
+  return (
+    <>
+      <Menu
+        {...(user === undefined
+          ? { label: say.app.menu, icon: 'gear' }
+          : {
+              label: say.app.accountOf(displayNameOf(user)),
+              trigger: <Avatar user={user} />,
+              header: <Profile user={user} />,
+            })}
+        choices={choices}
+        items={[
+          ...ownViews(boot).map((item, index) => ({ ...item, isApart: index === 0 })),
+          { label: say.app.keyboard, icon: 'keyboard', keys: '?', run: onShortcuts },
+          ...ofExtensions,
+        ]}
+      />
+      {question === undefined ? null : <QuestionDialog question={question} onClose={() => setQuestion(undefined)} />}
+      <Dialog
+        title={say.app.didNotWork}
+        isOpen={failure !== undefined}
+        onClose={() => setFailure(undefined)}
+        footer={<Button onClick={() => setFailure(undefined)}>{say.common.close}</Button>}
+      >
+        <p>{failure}</p>
+      </Dialog>
+    </>
+  )
+}
+
+/** What a person sees of themselves. Owners see it in Manage, but for their keys. */
+function ownViews({ isOwner, hasUsage, hasKeys }: Boot): readonly MenuEntry[] {
+  return [
+    ...(hasKeys === true ? [ownKeys] : []),
+    ...(isOwner ? [] : [ownRequests]),
+    ...(isOwner || hasUsage !== true ? [] : [ownUsage]),
+  ]
+}
+
+const ownKeys: MenuEntry = { label: say.app.yourKeys, icon: 'key', run: () => navigate({ view: 'keys' }) }
+const ownRequests: MenuEntry = { label: say.app.yourRequests, icon: 'list', run: () => navigate({ view: 'requests' }) }
+const ownUsage: MenuEntry = { label: say.app.yourUsage, icon: 'chart', run: () => navigate({ view: 'usage' }) }
+
+function useThemeChoice(): MenuChoice {
+  const chosen = useStore(theme)
+  return {
+    label: say.app.theme,
+    options: (['system', 'light', 'dark'] as const).map((each) => ({
+      label: say.app.themes[each],
+      isChosen: each === chosen,
+      run: () => chooseTheme(each),
+    })),
+  }
+}
+
+/** Short names of languages are not translated. */
+const languages: MenuChoice = {
+  label: say.app.language,
+  options: (['browser', 'en', 'de'] as const).map((each) => ({
+    label: each === 'browser' ? say.app.likeBrowser : languageNames[each],
+    isChosen: each === languageChoice(),
+    run: () => chooseLanguage(each),
+  })),
+}
+
+function Profile({ user }: { readonly user: User }): ReactNode {
+  return (
+    <div className="flex items-center gap-3 border-b border-line p-3">
+      <Avatar user={user} size="size-10" />
+      <div className="max-h-[40dvh] max-w-64 min-w-0 overflow-y-auto text-sm [overflow-wrap:anywhere]">
+        <p className="font-medium">{displayNameOf(user)}</p>
+        <p className="text-muted">{user.userName}</p>
+        {user.email === '' ? null : <p className="text-muted">{user.email}</p>}
+      </div>
+    </div>
+  )
+}
+
+/** Initials: the first letters of the first and the last word. */
+function initialsOf(user: Pick<User, 'displayName' | 'userName'>): string {
+  const words = displayNameOf(user).trim().split(/\s+/)
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '')
+  return letters.join('').toUpperCase()
+}
+
+/** A user's picture, or initials if there is no picture or it does not load. */
+function Avatar({ user, size = 'size-8' }: { readonly user: User; readonly size?: string }): ReactNode {
+  const [failedUrl, setFailedUrl] = useState<string>()
+  if (!user.avatarUrl.startsWith('https:') || failedUrl === user.avatarUrl) {
+    // The initials are CSS content, so they are no part of an accessible name.
+    return (
+      <span
+        aria-hidden="true"
+        data-initials={initialsOf(user)}
+        className={
+          'inline-flex shrink-0 items-center justify-center rounded-full border border-transparent bg-accent-soft text-xs ' +
+          `font-semibold text-accent before:content-[attr(data-initials)] ${size}`
+        }
+      />
+    )
+  }
+  return (
+    <img
+      src={user.avatarUrl}
+      alt=""
+      referrerPolicy="no-referrer"
+      className={`shrink-0 rounded-full object-cover ${size}`}
+      onError={() => setFailedUrl(user.avatarUrl)}
+    />
+  )
+}
