@@ -21,7 +21,7 @@ describe('withGeneratedPart', () => {
   )
 
   test.each(['relays', 'gateways'] as const)('finds the place of the %s in the page they are for', async (name) => {
-    const page = await Bun.file(join(import.meta.dir, '../docs/benchmarks.md')).text()
+    const page = await Bun.file(join(import.meta.dir, 'results/tables.md')).text()
     expect(withGeneratedPart(page, name, 'a new table')).toContain('a new table')
   })
 })

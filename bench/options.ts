@@ -10,7 +10,7 @@ export interface BenchOptions {
   readonly measures: readonly MeasureName[]
   /** Names of the proxies, with the service. */
   readonly peers: readonly string[]
-  /** `--peers` alone: makes the table of docs/benchmarks.md. */
+  /** `--peers` alone: makes the table of bench/results/tables.md. */
   readonly isSideBySide: boolean
   /** Fewer rounds, measures or proxies than a full report: it goes to another file. */
   readonly isPartial: boolean
@@ -50,7 +50,7 @@ export function helpText(proxies: ProxyNames): string {
 
 The report is printed and written to bench/results/DATE.md and .json. With fewer than ${roundsMin} rounds,
 or without some measure or proxy, it goes to DATE-partial.md and .json, which git ignores. The side by side
-goes to DATE-peers.md and .json. A full run, and a full side by side, also make their tables in docs/benchmarks.md.`
+goes to DATE-peers.md and .json. A full run, and a full side by side, also make their tables in bench/results/tables.md.`
 }
 
 /**

@@ -81,9 +81,9 @@ async function writeReport(run: BenchRun, { isSideBySide, isPartial }: BenchOpti
 }
 
 async function writePage(name: GeneratedPart, part: string): Promise<void> {
-  const page = join(import.meta.dir, '../docs/benchmarks.md')
+  const page = join(import.meta.dir, 'results/tables.md')
   await Bun.write(page, withGeneratedPart(await Bun.file(page).text(), name, part))
-  progress(`the table of ${name} in docs/benchmarks.md is made`)
+  progress(`the table of ${name} in bench/results/tables.md is made`)
 }
 
 async function main(): Promise<number> {
