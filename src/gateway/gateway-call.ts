@@ -10,4 +10,6 @@ export interface GatewayCall extends Call {
   readonly caller?: Caller | undefined
   /** Gets costs for the record of the request. Absent: it is not recorded. */
   readonly booking?: Booking | undefined
+  /** Called when the turn of a provider has come, before it is asked. */
+  onTurn?(provider: string): void
 }

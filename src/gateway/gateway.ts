@@ -146,6 +146,7 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
       const noting = { ...call, changes, isLast: false }
       const first = await walk.next((each, isLast) => {
         changes.clear()
+        call.onTurn?.(each.name)
         noting.isLast = isLast
         return ask(each, request, noting)
       }, noting)

@@ -7,9 +7,9 @@ import { deliveredParts, type PartStream, type Reply } from '../formats/reply.ts
 import { answerBytes, type PromptSize } from '../formats/size.ts'
 import type { CandidateReply, CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
-import type { Call } from '../service/service.ts'
 import type { Trail } from '../service/trail.ts'
 import { cutOff } from './all-failed.ts'
+import type { GatewayCall } from './gateway-call.ts'
 import type { ModelCandidate } from './provider.ts'
 
 const textLengthMax = 1024 * 1024
@@ -19,7 +19,7 @@ export interface ResumeOptions {
   /** The format of the request. Without these, its streams are not resumed. */
   readonly format: Partial<Pick<StreamFormat, 'continued' | 'continuation'>>
   readonly request: Ask
-  readonly call: Call
+  readonly call: GatewayCall
   /** Continues with the candidates that were not asked yet. */
   readonly walk: CandidateWalk<ModelCandidate, Reply>
   /**
@@ -177,6 +177,7 @@ export function resumable(options: ResumeOptions): PartStream {
     try {
       answer = await walk.next(async (candidate, isLast) => {
         const ofCandidate = { ...call, isLast }
+        call.onTurn?.(candidate.name)
         continuing = candidate.continues ? continued?.(asked, sent) : undefined
         if (continuing === undefined) return candidate.answer(asked, ofCandidate)
         try {

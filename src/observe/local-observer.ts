@@ -2,7 +2,7 @@ import { gatewayMetrics, type GatewayMetricsOptions } from './gateway-metrics.ts
 import type { Observer } from './observer.ts'
 import { recentRequests } from './recent-requests.ts'
 import type { RequestRecord } from './record.ts'
-import type { RunningRequests } from './under-way.ts'
+import type { RunningSource } from './under-way.ts'
 
 export interface LocalObserverOptions extends GatewayMetricsOptions {
   /** Unix milliseconds. */
@@ -15,7 +15,7 @@ export interface LocalObserverOptions extends GatewayMetricsOptions {
 export function localObserver({ now, onRecord, ...options }: LocalObserverOptions): Observer {
   const metrics = gatewayMetrics(options)
   const recent = recentRequests(now)
-  let running = (): RunningRequests => ({ count: 0, requests: [] })
+  let running: RunningSource = () => ({ count: 0, requests: [] })
   return {
     record(record) {
       metrics.record(record)
@@ -30,7 +30,7 @@ export function localObserver({ now, onRecord, ...options }: LocalObserverOption
     trackRunning(source) {
       running = source
     },
-    running: async () => running(),
+    running: async (id) => running(id),
     callers: async () => recent.callers(),
     attempts: async (providers) => new Map(providers.map((provider) => [provider, recent.attempts(provider)])),
     subscribe: recent.subscribe,

@@ -162,7 +162,7 @@ describe('a service of several processes', () => {
       api: 'chat',
       model: 'm',
       stream: true,
-      providers: ['a'],
+      trail: [],
     })
     one.observer.trackRunning(() => ({ count: 1, requests: [running(2)] }))
     two.observer.trackRunning(() => ({ count: 301, requests: Array.from({ length: 200 }, () => running(1)) }))

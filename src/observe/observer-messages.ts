@@ -2,7 +2,7 @@ import type { Caller } from '../people/person.ts'
 import type { ProviderAttempts } from './provider-attempts.ts'
 import type { Remembered, Scope } from './recent-requests.ts'
 import type { RequestEntry } from './request-entry.ts'
-import type { HeldBy, RunningRequests } from './under-way.ts'
+import type { HeldBy, RunningRequests, RunningSource } from './under-way.ts'
 
 /** State of a worker, sent with its records. */
 export interface WorkerGauges {
@@ -42,8 +42,8 @@ export type PrimaryObserverHandlers = {
   readonly metricsText: (nothing: undefined) => Promise<string>
   readonly rememberedRequests: (wanted: { readonly scope: Scope; readonly after: number }) => Promise<Remembered>
   readonly findRequest: (wanted: { readonly scope: Scope; readonly id: string }) => Promise<RequestEntry | undefined>
-  /** The requests under way in all workers. */
-  readonly allRunning: (nothing: undefined) => Promise<RunningRequests>
+  /** The requests under way in all workers, or those with this id. */
+  readonly allRunning: (id: string | undefined) => Promise<RunningRequests>
   readonly recentCallers: (nothing: undefined) => Promise<readonly Caller[]>
   readonly attemptsAt: (providers: readonly string[]) => Promise<ReadonlyMap<string, ProviderAttempts>>
   /** Starts or stops `requestsRecorded` messages to the worker. */
@@ -52,8 +52,7 @@ export type PrimaryObserverHandlers = {
 
 /** A worker's handlers for messages of the primary. */
 export type WorkerObserverHandlers = {
-  /** The requests under way in this worker. */
-  readonly runningRequests: (nothing: undefined) => RunningRequests
+  readonly runningRequests: RunningSource
   /** Sends all records and the gauges. Replies when the primary has them. */
   readonly flushRecords: (nothing: undefined) => Promise<void>
   /** The number of requests recorded so far. Sent to workers that follow, at most four times a second. */

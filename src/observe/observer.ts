@@ -3,7 +3,7 @@ import type { ProviderAttempts } from './provider-attempts.ts'
 import type { Remembered, Scope } from './recent-requests.ts'
 import type { RequestRecord } from './record.ts'
 import type { RequestEntry } from './request-entry.ts'
-import type { RunningRequests } from './under-way.ts'
+import type { RunningRequests, RunningSource } from './under-way.ts'
 
 /**
  * Records requests and answers questions about them, for the whole service: in one process (`localObserver`) or in
@@ -27,9 +27,13 @@ export interface Observer {
   /** Returns the latest remembered request with this id. */
   find(scope: Scope, id: string): Promise<RequestEntry | undefined>
   /** Sets the source of the requests under way in this process. */
-  trackRunning(source: () => RunningRequests): void
-  /** Returns the requests under way, without those of a process that does not answer within 1 s. */
-  running(): Promise<RunningRequests>
+  trackRunning(source: RunningSource): void
+  /**
+   * Returns the requests under way, without those of a process that does not answer within 1 s.
+   *
+   * @param id of those to be returned; absent: all
+   */
+  running(id?: string): Promise<RunningRequests>
   /** Returns the last 1,000 callers with a name, the one that asked last first. */
   callers(): Promise<readonly Caller[]>
   /** Returns the outcomes of attempts at these providers, by provider id. */

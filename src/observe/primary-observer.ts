@@ -120,7 +120,7 @@ class ObserverOfWorkers implements PrimaryObserver {
         metricsText: () => this.#exact(() => this.#metrics.text()),
         rememberedRequests: ({ scope, after }) => this.#exact(() => this.#recent.since(scope, after)),
         findRequest: ({ scope, id }) => this.#exact(() => this.#recent.find(scope, id)),
-        allRunning: () => this.#allRunning(),
+        allRunning: (id) => this.#allRunning(id),
         recentCallers: () => this.#exact(this.#recent.callers),
         attemptsAt: (providers) =>
           this.#exact(() => new Map(providers.map((provider) => [provider, this.#recent.attempts(provider)]))),
@@ -184,12 +184,10 @@ class ObserverOfWorkers implements PrimaryObserver {
   }
 
   /** Asks all workers. */
-  async #allRunning(): Promise<RunningRequests> {
+  async #allRunning(id: string | undefined): Promise<RunningRequests> {
     const answers = await Promise.all(
       Array.from(this.#workers, async ({ worker, gauges }) =>
-        gauges === undefined
-          ? undefined
-          : withinMs(worker.runningRequests(undefined), this.#limitMs).catch(() => undefined),
+        gauges === undefined ? undefined : withinMs(worker.runningRequests(id), this.#limitMs).catch(() => undefined),
       ),
     )
     const known = answers.filter((answer) => answer !== undefined)

@@ -257,6 +257,13 @@ export function rememberedEntry(record: RequestRecord): RequestEntry {
   return shownOf(requestFields, record)
 }
 
+/** The attempts so far of a request under way, as those of one that has ended: at most 32, without their reasons. */
+export function trailEntries(trail: readonly RecordedAttempt[]): readonly AttemptEntry[] {
+  return trail
+    .slice(0, trailMax)
+    .map((attempt) => shownOf<RecordedAttempt, unknown, AttemptEntry>(attemptFields, attempt))
+}
+
 /** A request of the ledger. */
 export function storedEntry(row: Row): RequestEntry {
   return readOf(requestFields, row)

@@ -52,6 +52,13 @@ export interface TrailEntry {
   readonly ms: number
 }
 
+/** The provider that a request under way waits for. */
+export interface AskedProvider {
+  readonly provider: string
+  /** Milliseconds since its turn came. */
+  readonly ms: number
+}
+
 /** One attempt of a request in the list, with its cost. */
 export interface AttemptEntry extends TrailEntry {
   /** Reported tokens of an attempt that did not become the answer, and their cost in USD. */

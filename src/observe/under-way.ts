@@ -1,5 +1,6 @@
 import type { Person } from '../people/person.ts'
 import type { RequestRecord } from './record.ts'
+import type { AskedProvider, AttemptEntry } from './request-entry.ts'
 
 /** Estimated costs of attempts under way, or whose request is not recorded yet, of one caller, model and provider. */
 export interface HeldCost {
@@ -30,8 +31,10 @@ export interface RunningRequest extends Pick<
   'time' | 'id' | 'api' | 'model' | 'stream' | 'user' | 'line' | 'person'
 > {
   readonly firstTokenMs?: number | undefined
-  /** The providers that failed so far, and the one that answers, in their order. */
-  readonly providers: readonly string[]
+  /** The attempts so far. */
+  readonly trail: readonly AttemptEntry[]
+  /** Absent: a provider answers, or none was asked yet. */
+  readonly asking?: AskedProvider | undefined
 }
 
 /** The requests under way. */
@@ -40,6 +43,9 @@ export interface RunningRequests {
   /** At most 200, the oldest first. */
   readonly requests: readonly RunningRequest[]
 }
+
+/** Describes the requests under way, or those with this id. */
+export type RunningSource = (id: string | undefined) => RunningRequests
 
 /** Requests under way that are described. */
 export const runningMax = 200

@@ -10,7 +10,7 @@ import type {
 import type { Observer } from './observer.ts'
 import { recordOutbox } from './record-outbox.ts'
 import type { RequestRecord } from './record.ts'
-import type { HeldBy, RunningRequests } from './under-way.ts'
+import type { HeldBy, RunningSource } from './under-way.ts'
 
 const answerMs = 5_000
 
@@ -48,7 +48,7 @@ export function workerObserver({
   let number = 0
   const listeners = new Set<{ readonly notify: (count: number) => void }>()
   let streamsOpen = 0
-  let running = (): RunningRequests => ({ count: 0, requests: [] })
+  let running: RunningSource = () => ({ count: 0, requests: [] })
   const outbox = recordOutbox<RequestRecord>({ send, ...(onOverflow === undefined ? {} : { onOverflow }) })
 
   async function send(records: readonly RequestRecord[]): Promise<void> {
@@ -98,7 +98,7 @@ export function workerObserver({
     trackRunning(source) {
       running = source
     },
-    running: () => answered(primary.allRunning(undefined)),
+    running: (id) => answered(primary.allRunning(id)),
     callers: () => answered(primary.recentCallers(undefined)),
     attempts: (providers) => answered(primary.attemptsAt(providers)),
     subscribe(listener) {
@@ -111,7 +111,7 @@ export function workerObserver({
     },
     flush: async () => await withinMs(outbox.flush(), answerMs),
     handlers: {
-      runningRequests: () => running(),
+      runningRequests: (id) => running(id),
       flushRecords: () => outbox.flush(),
       requestsRecorded(count) {
         for (const { notify } of listeners) notify(count)

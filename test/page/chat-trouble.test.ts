@@ -117,7 +117,7 @@ describeInChromium('an answer that breaks off', () => {
     await tab.reload()
     await asked.say(' and the rest.')
     await asked.finish()
-    await tab.waitFor(said('/ via /'))
+    await tab.waitFor(said('/ answered$/'))
     expect(await shownText()).toBe('Half of it, more, and the rest.')
     expect(await tab.text()).not.toContain('Interrupted')
   }, 20_000)
@@ -130,7 +130,7 @@ describeInChromium('an answer that breaks off', () => {
     await asked.finish()
     tab = person.tab('later')
     await tab.goto(address)
-    await tab.waitFor(said('/ via /'))
+    await tab.waitFor(said('/ answered$/'))
     expect(await shownText()).toBe('Half of it, and the rest.')
   }, 20_000)
 
@@ -144,7 +144,7 @@ describeInChromium('an answer that breaks off', () => {
     await asked.say('All of it.')
     await asked.finish()
     await tab.waitFor(said('All of it.'))
-    await tab.waitFor(said('/ via /'))
+    await tab.waitFor(said('/ answered$/'))
   }, 20_000)
 
   test('is stopped after a reload, all the way to the provider', async () => {
@@ -165,7 +165,7 @@ describeInChromium('an answer that breaks off', () => {
     network.cut()
     await asked.say(' and the rest.')
     await asked.finish()
-    await tab.waitFor(said('/ via /'))
+    await tab.waitFor(said('/ answered$/'))
     expect(await shownText()).toBe('Half of it, more, and the rest.')
     expect(
       await tab.evaluate(`performance.getEntriesByType('resource').some(({ name }) => /answers.*from=/.test(name))`),
@@ -177,7 +177,9 @@ describeInChromium('an answer that breaks off', () => {
     asked.cut()
     await tab.waitFor('[role="alert"] >> text=The answer was cut off')
     await tab.click('[role="alert"] >> summary')
-    expect((await tab.textOf('[role="alert"] >> tbody')).replaceAll(/\s+/g, ' ')).toMatch(/^a\d+ ✗ cut 200 [\d.]+ m?s$/)
+    expect((await tab.textOf('[role="alert"] >> ol')).replaceAll(/\s+/g, ' ')).toMatch(
+      /^a\d+ cut off, status 200 [\d.]+ m?s$/,
+    )
     await goesOn()
   }, 20_000)
 
@@ -210,8 +212,8 @@ describeInChromium('an answer that does not come', () => {
     // The details of the error have the origin of the answer.
     expect(await tab.evaluate(`document.querySelectorAll('${lastMessage} summary').length`)).toBe(1)
     await tab.click('[role="alert"] >> summary')
-    expect((await tab.textOf('[role="alert"] >> tbody')).replaceAll(/\s+/g, ' ')).toMatch(
-      /^a\d+ ✗ rate limit 429 [\d.]+ m?s b\d+ ✗ rate limit 429 [\d.]+ m?s$/,
+    expect((await tab.textOf('[role="alert"] >> details ol')).replaceAll(/\s+/g, ' ')).toMatch(
+      /^a\d+ busy · rate limit, status 429 [\d.]+ m?s b\d+ busy · rate limit, status 429 [\d.]+ m?s$/,
     )
     await tab.waitFor('[role="alert"] >> text=/wait for (30|2\\d) s/')
     // Both cool down; a new provider is used at once.
@@ -327,8 +329,8 @@ describeInChromium('an answer that is on its way in another tab', () => {
     await other.waitFor(said('Half of it, and the rest.'))
     expect(await other.text()).not.toContain('Interrupted')
     await asked.finish()
-    await other.waitFor(said('/ via /'))
-    await tab.waitFor(said('/ via /'))
+    await other.waitFor(said('/ answered$/'))
+    await tab.waitFor(said('/ answered$/'))
   }, 20_000)
 })
 
@@ -341,7 +343,7 @@ describeInChromium('a conversation that is not there', () => {
   test('any more is shown until one leaves, and can be kept', async () => {
     const asked = await half()
     await asked.finish()
-    await tab.waitFor(said('/ via /'))
+    await tab.waitFor(said('/ answered$/'))
     const address = await tab.url()
     const other = person.tab('second')
     await other.goto(address)

@@ -4,7 +4,7 @@ import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
 import { errorReply } from '../fakes/replies.ts'
 import { talker, type Talker } from '../fakes/talker.ts'
 import { provider, startService, type ServiceConfig, type ServiceUnderTest } from '../harness.ts'
-import { ask, chooseModel, labelled, lastMessage, openConversation, said } from './conversation.ts'
+import { answerLine, ask, chooseModel, labelled, lastMessage, openConversation, said } from './conversation.ts'
 import { describeInChromium, useChromium, wide } from './in-chromium.ts'
 
 const chromium = useChromium()
@@ -63,10 +63,10 @@ describeInChromium('a conversation', () => {
     await tab.waitFor(said('/\\$0\\.0053/'))
     expect(await tab.textOf(`${lastMessage} >> strong`)).toBe('two')
     await tab.until(`document.title === 'Hello there · svc' && document.activeElement.id === 'message'`)
-    expect(await tab.textOf(`${lastMessage} >> summary`)).toBe('m via openai · $0.0053')
+    expect(await answerLine(tab)).toMatch(/^openai answered m · [\d.]+ m?s · \$0\.0053$/)
     await tab.click(`${lastMessage} >> summary`)
-    expect(await tab.textOf(`${lastMessage} >> text=/first token/`)).toMatch(
-      /^first token [\d.]+ m?s · total [\d.]+ m?s · 3 tokens in · 5 tokens out · \$0\.0053$/,
+    expect((await tab.textOf(`${lastMessage} >> dl`)).replaceAll(/\s+/g, ' ')).toMatch(
+      /^First token [\d.]+ m?s Tokens 3 in, 5 out Cost \$0\.0053 Request [0-9a-f]{16}$/,
     )
   }, 20_000)
 
@@ -92,13 +92,13 @@ describeInChromium('a conversation', () => {
     const asked = await talk.next()
     await asked.say('Some')
     await tab.waitFor(said('Some'))
-    await tab.click('#sidebar >> text=Manage')
+    await tab.click('a:has-text("Providers")')
     await tab.waitForGone('#message')
     await asked.say(' more')
     await asked.finish()
     await tab.back()
     await tab.waitFor(said('Some more'))
-    await tab.waitFor(said('/ via /'))
+    await tab.waitFor(said('/ answered$/'))
   }, 20_000)
 
   test.each([
@@ -118,7 +118,7 @@ describeInChromium('a conversation', () => {
       await tab.waitFor(`${lastMessage} >> text=Continue`)
       await tab.waitFor('[aria-label="Send"]')
       await tab.until(`document.querySelector('[aria-live="polite"]').textContent.startsWith('Answer stopped')`)
-      await tab.waitFor(said('/ via openai · ≈\\$0\\.00/'))
+      await tab.waitFor(said('/· ≈\\$0\\.00/'))
     },
     20_000,
   )
@@ -130,11 +130,11 @@ describeInChromium('a conversation', () => {
     const asked = await talk.next()
     await asked.say('Me')
     await asked.finish()
-    await tab.waitFor(said('/ via /'))
-    expect(await tab.textOf(`${lastMessage} >> summary`)).toMatch(/^both via spare \(groq busy\)/)
+    await tab.waitFor(said('/ answered$/'))
+    expect(await answerLine(tab)).toMatch(/^failed: groq busy , then → spare answered both · [\d.]+ m?s/)
     await tab.click(`${lastMessage} >> summary`)
-    expect((await tab.textOf(`${lastMessage} >> tbody`)).replaceAll(/\s+/g, ' ')).toMatch(
-      /^groq ✗ rate limit 429 [\d.]+ m?s spare ✓ answered 200 [\d.]+ m?s$/,
+    expect((await tab.textOf(`${lastMessage} >> ol[aria-label="2 attempts"]`)).replaceAll(/\s+/g, ' ')).toMatch(
+      /^groq busy · rate limit, status 429 [\d.]+ m?s spare answered, status 200 [\d.]+ m?s$/,
     )
     expect(await tab.textOf(`${lastMessage} >> code`)).toMatch(/^[0-9a-f]{16}$/)
   }, 20_000)
@@ -281,7 +281,7 @@ describeInChromium('two tabs', () => {
     const asked = await talk.next()
     await asked.say('Heard')
     await asked.finish()
-    await tab.waitFor(said('/ via /'))
+    await tab.waitFor(said('/ answered$/'))
     const other = person.tab('second')
     await other.goto(await tab.url())
     await other.waitFor(said('Heard'))

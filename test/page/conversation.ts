@@ -8,6 +8,11 @@ export function labelled(name: string): string {
   return `${lastMessage} >> [aria-label="${name}"]`
 }
 
+/** The line of the last answer: who was asked, and its figures. */
+export async function answerLine(tab: Tab): Promise<string> {
+  return (await tab.textOf(`${lastMessage} >> summary`)).replaceAll(/\s+/g, ' ').trim()
+}
+
 /** A text among the messages. */
 export function said(text: string): string {
   return `[role="log"] >> text=${text}`
@@ -30,7 +35,7 @@ export async function ask(tab: Tab, text: string): Promise<void> {
 export async function converse(tab: Tab, words: string): Promise<string> {
   const before = Number(await tab.evaluate(`document.querySelectorAll('article[aria-label="Answer"]').length`))
   await ask(tab, words)
-  await tab.waitFor(`article[aria-label="Answer"] >> nth=${before} >> text=/ via a\\b/`)
+  await tab.waitFor(`article[aria-label="Answer"] >> nth=${before} >> text=/^a answered$/`)
   return tab.url()
 }
 

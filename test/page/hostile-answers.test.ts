@@ -97,7 +97,7 @@ describeInChromium('what a model says', () => {
       expect(await rig.harm(person, tab)).toEqual(noHarm)
       // Nor after a reload, from the history.
       await tab.reload()
-      await tab.waitFor(said('/ via a\\b/'))
+      await tab.waitFor(said('/^a answered$/'))
       expect(await shown(lastMessage)).toContain('<iframe srcdoc=')
     },
     20_000,
@@ -140,12 +140,12 @@ describeInChromium('what a model says', () => {
     say(unseen)
     await openConversation(tab, rig.service.url)
     await converse(tab, unseen)
-    expect(await tab.evaluate(standsInOrder(`${lastMessage} summary`, ' via '))).toBe(true)
+    expect(await tab.evaluate(standsInOrder(`${lastMessage} summary`, 'answered'))).toBe(true)
     expect(await shown(lastMessage)).toContain('start ⟨U+202E⟩gnihtyreve⟨U+202D⟩')
     expect((await tab.textOf('h1')).match(/[\p{Cc}\p{Cf}\p{Cs}]/gu)).toBeNull()
     await converse(tab, 'And now?')
     await tab.reload()
-    await tab.waitFor(said('/ via a\\b/ >> nth=1'))
+    await tab.waitFor(said('/^a answered$/ >> nth=1'))
   }, 20_000)
 
   test('may be of unexpected types: what can be repaired is shown', async () => {

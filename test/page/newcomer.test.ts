@@ -6,7 +6,7 @@ import { good } from '../fakes/good.ts'
 import { reply } from '../fakes/replies.ts'
 import { startService, type ServiceUnderTest } from '../harness.ts'
 import { complaintsOf } from './complaints.ts'
-import { ask, lastMessage, openConversation, said } from './conversation.ts'
+import { answerLine, ask, lastMessage, openConversation, said } from './conversation.ts'
 import { describeInChromium, inChromium } from './in-chromium.ts'
 
 let service: ServiceUnderTest, first: FaultUpstream, second: FaultUpstream, tab: Tab
@@ -41,8 +41,8 @@ describeInChromium('a newcomer', () => {
     await tab.back()
     await tab.waitFor('#message')
     await ask(tab, 'Is this on?')
-    await tab.waitFor(`${lastMessage} >> text=/^echo via echo/`)
-    await tab.click('#sidebar >> text=Manage')
+    await tab.waitFor(`${lastMessage} >> text=/^echo answered$/`)
+    await tab.click('role=link[name="Providers"]')
     await tab.click('role=button[name="Add a provider…"]')
     await tab.select('dialog select >> nth=0', 'other')
     await tab.fill('dialog >> role=textbox[name="Name"]', 'lab')
@@ -59,9 +59,9 @@ describeInChromium('a newcomer', () => {
     await tab.waitForGone('text=No provider lists echo')
     await ask(tab, 'And who are you?')
     await tab.waitFor(said('first-0 first-1 first-2'))
-    await tab.waitFor(`${lastMessage} >> text=/^llama-4 via lab/`)
+    await tab.waitFor(`${lastMessage} >> text=/^lab answered$/`)
 
-    await tab.click('#sidebar >> text=Manage')
+    await tab.click('role=link[name="Providers"]')
     await tab.waitFor('h2 >> text=lab')
     await tab.click('summary >> text=Add a provider')
     expect(await tab.textOf('main details[open] pre')).toBe('{ "id": "groq", "api_key": "$GROQ_API_KEY" },')
@@ -79,11 +79,10 @@ describeInChromium('a newcomer', () => {
     await tab.waitFor('#message')
     await ask(tab, 'Are you still there?')
     await tab.waitFor(said('second-0 second-1 second-2'))
-    await tab.waitFor(`${lastMessage} >> text=/ via /`)
-    expect(await tab.textOf(`${lastMessage} >> summary`)).toMatch(/^llama-4 via spare \(lab unreachable\)/)
+    await tab.waitFor(`${lastMessage} >> text=/ answered$/`)
+    expect(await answerLine(tab)).toMatch(/^failed: lab unreachable , then → spare answered llama-4/)
 
-    await tab.click('#sidebar >> text=Manage')
-    await tab.click('#sidebar >> text=Requests')
+    await tab.click('role=link[name="Requests"]')
     await tab.waitFor('[data-key] >> nth=0 >> text=lab')
     expect(await complaintsOf(tab)).toEqual([])
   }, 40_000)

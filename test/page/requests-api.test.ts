@@ -263,6 +263,54 @@ describe('the requests that are remembered', () => {
   })
 })
 
+describe.each([
+  ['one process', []],
+  ['two workers', ['--workers', '2']],
+])('a request under way in %s', (_, flags) => {
+  async function underWay(second: Script) {
+    const rig = await startRig([status(429), second], { flags })
+    const controller = new AbortController()
+    const asking = fetch(`${rig.service.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-request-id': 'mine' },
+      body: JSON.stringify(question({ stream: true })),
+      signal: controller.signal,
+    }).catch(() => undefined)
+    /** On a new connection, which any worker may get. */
+    const running = async (id: string) =>
+      requestsIn(await get(rig.service.url, `/api/running?id=${id}`, { connection: 'close' }))
+    const found = (isWanted: (request: unknown) => boolean) =>
+      eventually(async () => (await running('mine')).find(isWanted))
+    const leave = async (): Promise<unknown> => {
+      controller.abort()
+      await asking
+      return eventually(async () => (await remembered(rig.service.url))[0])
+    }
+    return { rig, running, found, leave }
+  }
+
+  test('names the provider that is asked, since when, and those that failed, as its record does', async () => {
+    const { rig, running, found, leave } = await underWay(({ hang }) => hang())
+    await using _rig = rig
+    const first = await found((request) => pick(request, 'asking', 'provider') === 'b')
+    const ms = Number(pick(first, 'asking', 'ms'))
+    const failed = { provider: 'a', status: 429, failure: 'rate_limit', ms: expect.any(Number) }
+    expect(first).toMatchObject({ id: 'mine', trail: [failed], asking: { provider: 'b' } })
+    const later = await found((request) => Number(pick(request, 'asking', 'ms')) > ms)
+    expect(await running('other')).toEqual([])
+    expect(pick(await leave(), 'trail')).toEqual(pick(later, 'trail'))
+  })
+
+  test('is asking no provider once one answers', async () => {
+    const { rig, found, leave } = await underWay(stillTalking)
+    await using _rig = rig
+    const request = await found((each) => pick(each, 'firstTokenMs') !== undefined)
+    expect(pick(request, 'asking')).toBeUndefined()
+    expect(pick(request, 'trail')).toMatchObject([{ provider: 'a' }, { provider: 'b', status: 200 }])
+    await leave()
+  })
+})
+
 describe('followers of the requests', () => {
   test('has a new one within a second', async () => {
     await using rig = await startRig([good()])

@@ -33,7 +33,7 @@ export function AnswerTools({ answer, isLast, actions }: AnswerToolsProps): Reac
   return (
     <div
       className={
-        'flex shrink-0 transition-opacity max-sm:-ml-2 sm:-mr-2 group-hover/answer:opacity-100 ' +
+        'flex transition-opacity max-@lg:-ml-2 @lg:absolute @lg:top-0 @lg:-right-2 group-hover/answer:opacity-100 ' +
         `focus-within:opacity-100 ${isLast || isReading ? '' : 'pointer-fine:opacity-0'}`
       }
     >

@@ -5,12 +5,14 @@ import { say } from '../texts/say.ts'
 import { formatSeconds } from '../ui/format-seconds.ts'
 import { Icon } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
+import { TrailRow } from '../ui/trail-row.tsx'
+import { stepsOf } from '../ui/trail-steps.ts'
 import { useElapsed } from '../ui/use-elapsed.ts'
 import { AnswerEnd } from './answer-end.tsx'
 import { AnswerTools } from './answer-tools.tsx'
 import { hasContent } from './conversation-changes.ts'
 import type { MessageActions } from './message-actions.ts'
-import { summarize } from './provenance.ts'
+import { figuresOf } from './provenance.ts'
 
 const ToolCards = lazily(async () => (await import('./tool-cards.tsx')).ToolCards)
 const LogprobsView = lazily(async () => (await import('./chat-tools.ts')).LogprobsView)
@@ -27,7 +29,7 @@ export interface AnswerViewProps {
 export function AnswerView({ answer, isLast, isAnsweredElsewhere, actions }: AnswerViewProps): ReactNode {
   const isStreaming = answer.status === 'streaming'
   return (
-    <div className="group/answer min-w-0">
+    <div className="group/answer @container min-w-0">
       <h2 className="sr-only">{say.common.answer}</h2>
       {answer.reasoning === '' ? null : (
         <Reasoning text={answer.reasoning} ms={answer.reasoningMs} isThinking={isStreaming && answer.text === ''} />
@@ -47,7 +49,7 @@ export function AnswerView({ answer, isLast, isAnsweredElsewhere, actions }: Ans
             <p className="mt-2 text-sm text-muted">{say.chat.answeredElsewhere}</p>
           ) : null}
           {answer.logprobs === undefined ? null : <Probabilities logprobs={answer.logprobs} />}
-          <div className="mt-1 flex flex-col sm:flex-row sm:items-start sm:justify-between sm:gap-2">
+          <div className="relative mt-1 @lg:min-h-9">
             <ProvenanceLine answer={answer} isLast={isLast} />
             <AnswerTools answer={answer} isLast={isLast} actions={actions} />
           </div>
@@ -73,7 +75,7 @@ const ProvenanceDetails = lazily(async () => (await import('./chat-tools.ts')).P
   placeholder: <p>{say.common.loading}</p>,
 })
 
-/** Provenance of an answer in one line: model, provider, cost. Opens to everything else. */
+/** The way to an answer in one line, with model, time and cost. Opens to everything else. */
 function ProvenanceLine({
   answer: { provenance, error },
   isLast,
@@ -83,23 +85,23 @@ function ProvenanceLine({
 }): ReactNode {
   const [isOpen, setOpen] = useState(false)
   // The error of the last answer shows it among its details.
-  if (provenance === undefined || (isLast && error !== undefined)) return <span />
+  if (provenance === undefined || (isLast && error !== undefined)) return null
   return (
-    <details
-      className="group/origin min-w-0 flex-1 text-xs text-muted"
-      onToggle={(event) => setOpen(event.currentTarget.open)}
-    >
+    <details className="group/origin text-sm text-muted" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary
         className={
-          'inline-flex min-h-9 w-fit max-w-full list-none items-center gap-1 rounded-md pointer-coarse:min-h-11 ' +
-          '[&::-webkit-details-marker]:hidden'
+          'flex min-h-9 w-fit list-none flex-wrap items-center gap-x-2 rounded-md @lg:max-w-[calc(100%-8rem)] ' +
+          'pointer-coarse:min-h-11 @lg:pointer-coarse:max-w-[calc(100%-9.5rem)] [&::-webkit-details-marker]:hidden'
         }
       >
-        <span className="min-w-0 wrap-anywhere">{summarize(provenance)}</span>
-        <Icon name="chevron" className="size-3.5 transition-transform group-open/origin:rotate-180" />
+        <TrailRow steps={stepsOf(provenance)} />
+        <span className="inline-flex min-w-0 items-center gap-1 tabular-nums wrap-anywhere">
+          {figuresOf(provenance) || say.common.details}
+          <Icon name="chevron" className="size-4 transition-transform group-open/origin:rotate-180" />
+        </span>
       </summary>
       {isOpen ? (
-        <div className="mt-1 rounded-lg border border-line bg-panel p-2">
+        <div className="my-1 rounded-xl border border-line px-4 py-3">
           <ProvenanceDetails provenance={provenance} />
         </div>
       ) : null}

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
+import { displayNameOf } from '../app/display-name.ts'
 import type { AssistantMessage, ChatSettings } from '../history/conversation.ts'
 import { foundMessage } from '../history/found-message.ts'
 import type { ModelsState } from '../models/models-store.ts'
@@ -15,12 +16,11 @@ import { Composer } from './composer.tsx'
 import { lastAnswer, lastQuestion } from './conversation-changes.ts'
 import { ConversationHeader } from './conversation-header.tsx'
 import { DeletedNotice, KeptNotice, NotSavedNotice } from './conversation-notices.tsx'
-import { BelowComposer, EmptyChat } from './empty-chat.tsx'
+import { EmptyChat } from './empty-chat.tsx'
 import { ModelsNotice } from './models-notice.tsx'
 import { useEscape } from './use-escape.ts'
 import { useMessageField } from './use-message-field.ts'
 import { useModel } from './use-model.ts'
-import { useMovesDown } from './use-moves-down.ts'
 
 export interface ConversationViewProps {
   readonly chat: ChatController
@@ -45,9 +45,6 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
   const openSettings = useCallback(() => setSettingsOpen(true), [])
   const column = useChatColumn(chat, { model, openSettings, copyTexts })
   const { messages, isBusy } = column
-  const isEmpty = phase === 'ready' && messages.length === 0
-  const dock = useMovesDown(isEmpty)
-  const answer = modelsState.kind === 'ready' ? modelsState.answer : undefined
   const messageField = useMessageField(history, isNew ? 'new' : chat.id, phase === 'ready')
   const chooseModel = useCallback(
     (name: string) => chat.changeSettings({ ...chat.state.get().conversation.settings, model: name }),
@@ -80,10 +77,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
   }
 
   return (
-    <div
-      data-empty={isEmpty || undefined}
-      className={`flex h-full flex-col data-empty:overflow-y-auto ${messageField.isDropOver ? 'bg-hover' : ''}`}
-    >
+    <div className={`flex h-full flex-col ${messageField.isDropOver ? 'bg-hover' : ''}`}>
       <ConversationHeader
         title={phase === 'ready' || messages.length > 0 ? title : say.chat.conversation}
         model={model}
@@ -93,8 +87,16 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
         isOpen={isSettingsOpen}
         setOpen={setSettingsOpen}
       />
-      {column.show(isEmpty ? <EmptyChat user={boot.user} models={answer} /> : null)}
-      <div ref={dock} className="shrink-0 overflow-y-hidden pt-1 pb-3 [scrollbar-gutter:stable]">
+      {column.show(
+        phase === 'ready' && messages.length === 0 ? (
+          <EmptyChat
+            name={boot.user === undefined ? '' : displayNameOf(boot.user)}
+            onPrompt={useExample}
+            models={modelsState.kind === 'ready' ? modelsState.answer : undefined}
+          />
+        ) : null,
+      )}
+      <div className="shrink-0 overflow-y-hidden pt-1 pb-3 [scrollbar-gutter:stable]">
         <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-4">
           <NotSavedNotice failure={phase === 'ready' ? failure : undefined} />
           <DeletedNotice
@@ -119,7 +121,6 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
           ) : null}
         </div>
       </div>
-      {isEmpty ? <BelowComposer model={model} models={answer} onPrompt={useExample} /> : null}
     </div>
   )
 }

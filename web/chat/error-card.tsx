@@ -81,7 +81,7 @@ function Code({ error: { code, status } }: Pick<ErrorCardProps, 'error'>): React
     <p className="text-xs">
       {code === undefined ? null : rich(say.chat.code, { code: <code className="font-mono">{code}</code> })}
       {code === undefined || status === undefined ? null : ', '}
-      {status === undefined ? null : say.chat.statusIs(String(status))}
+      {status === undefined ? null : say.ui.statusIs(String(status))}
     </p>
   )
 }

@@ -155,7 +155,7 @@ export function reasonsOf(trail: readonly TrailEntry[]): string {
     if (failure !== undefined) reasons.set(provider, `${provider}: ${inWords(failure)}`)
   const all = [...reasons.values()]
   const more = all.length - reasonsMax
-  return [...all.slice(0, reasonsMax), ...(more > 0 ? [say.chat.moreProviders(formatCount(more))] : [])].join(', ')
+  return [...all.slice(0, reasonsMax), ...(more > 0 ? [say.ui.moreProviders(formatCount(more))] : [])].join(', ')
 }
 
 function wordingOf({ code, status, param }: AnswerError, hasText: boolean): Wording {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { failureEffects } from '../../src/service/failure.ts'
 import { formatTrail } from '../../src/service/trail.ts'
-import { parseTrail, provenanceOf, summarize, withRecord } from './provenance.ts'
+import { figuresOf, parseTrail, provenanceOf, withRecord } from './provenance.ts'
 
 describe('parseTrail', () => {
   test('parses the header of the service', () => {
@@ -95,35 +94,10 @@ describe('withRecord', () => {
   })
 })
 
-describe('summarize', () => {
-  const failed = (provider: string, failure: string) => ({ provider, failure, ms: 1 })
-  const answered = { provider: 'good', status: 200, ms: 1 }
-  const whole = { requestId: 'r', provider: 'good', model: 'llama-4', trail: [answered], cost: 0.00007 }
-
-  test.each([
-    ['llama-4 via good · $0.00007', whole],
-    ['llama-4 via good · ≈$0.00007', { ...whole, isEstimated: true as const }],
-    ['llama-4 via good (freebie busy) · $0.00007', { ...whole, trail: [failed('freebie', 'rate_limit'), answered] }],
-    ['good', { requestId: 'r', provider: 'good', trail: [] }],
-    ['llama-4', { requestId: 'r', model: 'llama-4', trail: [] }],
-    ['Details', { requestId: 'r', trail: [] }],
-    ['Details', { requestId: 'r', trail: [failed('a', 'connect')] }],
-  ])('says %p', (line, provenance) => {
-    expect(summarize(provenance)).toBe(line)
-  })
-
-  test('names a provider that failed twice once, and one that failed and then answered not at all', () => {
-    const trail = [failed('a', 'timeout'), failed('a', 'connect'), failed('good', 'reset'), answered]
-    expect(summarize({ ...whole, trail })).toBe('llama-4 via good (a unreachable) · $0.00007')
-  })
-
-  test('stays short after many failures', () => {
-    const trail = [...'abcdefgh'].map((name) => failed(name, 'constructor'))
-    expect(summarize({ ...whole, trail })).toBe('llama-4 via good (a failed, b failed, c failed, 5 more) · $0.00007')
-  })
-
-  test('has at most three words for every class of failures', () => {
-    for (const failure of Object.keys(failureEffects))
-      expect(summarize({ ...whole, trail: [failed('a', failure)] })).toMatch(/\(a( [a-z]+){1,3}\)/)
-  })
+test.each([
+  ['llama-4 · 1.2 s · $0.00007', { model: 'llama-4', totalMs: 1_240, cost: 0.00007 }],
+  ['llama-4 · ≈$0.00007', { model: 'llama-4', cost: 0.00007, isEstimated: true as const }],
+  ['', {}],
+])('the figures of an answer are %p', (line, figures) => {
+  expect(figuresOf({ requestId: 'r', trail: [], ...figures })).toBe(line)
 })

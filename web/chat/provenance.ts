@@ -1,9 +1,8 @@
 import { decodeHeaderText } from '../../src/bytes/header-text.ts'
 import type { RequestEntry, TrailEntry } from '../../src/observe/request-entry.ts'
 import type { Provenance } from '../history/conversation.ts'
-import { formatCount } from '../texts/locale.ts'
-import { say } from '../texts/say.ts'
 import { formatCost, markEstimate } from '../ui/format-cost.ts'
+import { formatMs } from '../ui/format-seconds.ts'
 
 /** Measurements of the page for one answer. */
 export interface Measurements {
@@ -67,47 +66,12 @@ export function parseTrail(header: string): readonly TrailEntry[] {
   })
 }
 
-/**
- * The origin of an answer in one short line: `llama-4 via good (freebie busy) · $0.00007`. It names the model, the
- * provider, the providers that were passed over, each with a reason, and the cost.
- */
-export function summarize({ provider, model, trail, cost, isEstimated }: Provenance): string {
-  const origin = [model, provider].filter((name) => name !== undefined).join(say.chat.via)
-  const passed = provider === undefined ? [] : passedOver(trail, provider)
-  const shown = passed.slice(0, passedOverMax)
-  const others =
-    passed.length > shown.length ? [...shown, say.chat.moreProviders(formatCount(passed.length - shown.length))] : shown
-  return [
-    `${origin === '' ? say.common.details : origin}${others.length === 0 ? '' : ` (${others.join(', ')})`}`,
-    ...(cost === undefined ? [] : [markEstimate(formatCost(cost), isEstimated)]),
-  ].join(' · ')
+/** The figures of an answer in one line: `llama-3.3-70b · 1.2 s · $0.00021`. Empty: none is known. */
+export function figuresOf({ model, totalMs, cost, isEstimated }: Provenance): string {
+  const figures = [
+    model,
+    totalMs === undefined ? undefined : formatMs(totalMs),
+    cost === undefined ? undefined : markEstimate(formatCost(cost), isEstimated),
+  ]
+  return figures.filter((figure) => figure !== undefined).join(' · ')
 }
-
-const passedOverMax = 3
-
-/** Each other provider that failed, once, with its last reason: `groq busy`. */
-function passedOver(trail: readonly TrailEntry[], provider: string): readonly string[] {
-  const reasons = new Map<string, string>()
-  for (const attempt of trail)
-    if (attempt.failure !== undefined && attempt.provider !== provider)
-      reasons.set(attempt.provider, failureWords.get(attempt.failure) ?? say.failures.failed)
-  return [...reasons].map(([name, reason]) => `${name} ${reason}`)
-}
-
-/** Classes of failures (docs/failover.md) in a word or two. All others are `failed`. */
-const failureWords: ReadonlyMap<string, string> = new Map(
-  [
-    [say.failures.busy, 'rate_limit', 'overloaded', 'resources'],
-    [say.failures.unreachable, 'dns', 'connect', 'tls', 'reset'],
-    [say.failures.slow, 'timeout', 'request_timeout'],
-    [say.failures.refused, 'bad_request', 'content_policy'],
-    [say.failures.small, 'context_length'],
-    [say.failures.key, 'credential'],
-    [say.failures.credit, 'quota'],
-    [say.failures.budget, 'budget'],
-    [say.failures.unpriced, 'no_price'],
-    [say.failures.lacks, 'model_gone'],
-    [say.failures.cut, 'cut'],
-    [say.failures.empty, 'empty'],
-  ].flatMap(([words = '', ...classes]) => classes.map((each) => [each, words] as const)),
-)

@@ -81,7 +81,7 @@ export function priceRange({ offers }: Pick<ModelEntry, 'offers'>): PriceText | 
 function spokenStart(price: Price): string {
   return hasNoTokenPrice(price)
     ? formatPrice(price)
-    : say.models.inAndOut(formatDollars(price.input), formatDollars(price.output))
+    : say.common.inAndOut(formatDollars(price.input), formatDollars(price.output))
 }
 
 /** Whether every provider is known to serve it for free. */

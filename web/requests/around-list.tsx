@@ -4,6 +4,8 @@ import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { formatCount, formatMoment, formatMs } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
+import { TrailRow } from '../ui/trail-row.tsx'
+import { stepsOf } from '../ui/trail-steps.ts'
 import { useAnswer } from '../ui/use-answer.ts'
 import { useNow } from '../ui/use-now.ts'
 import type { RequestsState } from './requests-feed.ts'
@@ -99,7 +101,7 @@ export function RunningRequests(): ReactNode {
       <ul className="mt-1 flex flex-col gap-1">
         {shown.map((request) => (
           <li key={`${request.time} ${request.id}`} className="tabular-nums [overflow-wrap:anywhere]">
-            {runningWords(request, now)}
+            <RunningLine request={request} now={now} />
           </li>
         ))}
       </ul>
@@ -110,20 +112,18 @@ export function RunningRequests(): ReactNode {
   )
 }
 
-function runningWords({ time, user, model, api, stream, providers, firstTokenMs }: RunningEntry, now: number): string {
-  const step =
-    firstTokenMs !== undefined
-      ? say.requests.steps.sends
-      : stream
-        ? say.requests.steps.waitsForToken
-        : say.requests.steps.waits
+function RunningLine({ request, now }: { readonly request: RunningEntry; readonly now: number }): ReactNode {
+  const { time, user, model, api, trail, asking, firstTokenMs } = request
   const facts = [
     formatMs(Math.max(0, now - time)),
     model === '' ? say.requests.bodyIsRead : model,
     api === 'chat' ? '' : api,
     user ?? '',
-    providers.join(' → '),
-    model === '' ? '' : step,
+    ...(firstTokenMs === undefined ? [] : [say.requests.sends]),
   ]
-  return facts.filter((fact) => fact !== '').join(' · ')
+  return (
+    <>
+      {facts.filter((fact) => fact !== '').join(' · ')} <TrailRow steps={stepsOf({ trail, asking })} isQuiet />
+    </>
+  )
 }

@@ -49,7 +49,7 @@ export function HourStats({ figures }: { readonly figures: HourFigures }): React
       <Stat
         name={say.common.tokens}
         value={tokens(promptTokens + completionTokens)}
-        more={say.requests.inAndOut(tokens(promptTokens), tokens(completionTokens)) + costText}
+        more={say.common.inAndOut(tokens(promptTokens), tokens(completionTokens)) + costText}
       />
     </dl>
   )

@@ -1,8 +1,10 @@
 import { memo, type ReactNode } from 'react'
-import type { RequestEntry, TrailEntry } from '../../src/observe/request-entry.ts'
+import type { RequestEntry } from '../../src/observe/request-entry.ts'
 import { say } from '../texts/say.ts'
 import { formatCount, formatMs, formatTime, inWords, markEstimate } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
+import { TrailRow } from '../ui/trail-row.tsx'
+import { stepsOf } from '../ui/trail-steps.ts'
 import { shortCost } from './cost-words.ts'
 import { outcomeOf, type Outcome } from './filter-requests.ts'
 import { formatDay, isToday } from './format-day.ts'
@@ -51,8 +53,8 @@ export const RequestLine = memo(function RequestLine({
       aria-rowindex={place}
       data-key={row.key}
       className={
-        'relative grid h-29 content-center items-center gap-x-3 gap-y-1 border-t border-line px-3 text-sm ' +
-        'tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto] @4xl:h-10 ' +
+        'relative grid h-34 content-center items-center gap-x-3 gap-y-1 border-t border-line px-3 text-sm ' +
+        'tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto] @4xl:h-13 ' +
         (hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers)
       }
     >
@@ -81,17 +83,11 @@ export const RequestLine = memo(function RequestLine({
         {model === '' ? <span className="text-muted">{modelless(request)}</span> : model}
         {api === 'chat' ? null : <span className="text-muted"> · {api}</span>}
       </td>
-      <td
-        role="cell"
-        className={
-          'truncate [grid-area:3/1/4/5] [&>span]:inline [&>span>span]:mr-1 [&>span>span:last-child]:mr-0 ' +
-          '@4xl:[grid-area:auto]'
-        }
-      >
+      <td role="cell" className={'max-h-13 overflow-hidden [grid-area:3/1/4/5] @4xl:[grid-area:auto]'}>
         {trail.length === 0 ? (
           <span className="text-muted">{say.requests.noProviderInLine}</span>
         ) : (
-          <TrailLine trail={trail} />
+          <TrailRow steps={stepsOf(request)} isQuiet />
         )}
       </td>
       <td
@@ -170,41 +166,4 @@ function tokenWords({ promptTokens, completionTokens, isEstimated }: RequestEntr
       <span className="@4xl:hidden">{say.requests.tokensInLine}</span>
     </>
   )
-}
-
-/** The attempts of a request in one line: `groq ✗ 429 → openai ✓`. */
-function TrailLine({ trail }: { readonly trail: readonly TrailEntry[] }): ReactNode {
-  return (
-    <span className="inline-flex flex-wrap items-baseline gap-x-1.5">
-      {trail.map((attempt, index) => (
-        <span key={index} className="whitespace-nowrap">
-          {index === 0 ? null : (
-            <span className="mr-1.5 text-muted" aria-hidden="true">
-              →
-            </span>
-          )}
-          {index === 0 ? null : <span className="sr-only">{say.ui.thenNext}</span>}
-          {attempt.provider}{' '}
-          {attempt.failure === undefined ? (
-            <span className="text-ok">
-              <span aria-hidden="true">✓</span>
-              <span className="sr-only">{say.ui.answered}</span>
-            </span>
-          ) : (
-            <span className="text-bad">
-              <span aria-hidden="true">✗ </span>
-              <span className="sr-only">{say.ui.failedBefore}</span>
-              {attemptOutcome(attempt)}
-            </span>
-          )}
-        </span>
-      ))}
-    </span>
-  )
-}
-
-/** Shortest reason of a failed attempt: its status, else its failure class in words. */
-function attemptOutcome({ status, failure }: TrailEntry): string {
-  if (failure?.startsWith('skipped') === true) return inWords(failure)
-  return status === undefined || status < 400 ? inWords(failure ?? say.failures.failed) : String(status)
 }

@@ -2,12 +2,13 @@ import type { ReactNode } from 'react'
 import type { AttemptEntry, RequestEntry } from '../../src/observe/request-entry.ts'
 import { say } from '../texts/say.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { formatCost, formatCount, formatMs, inWords, markEstimate } from '../ui/format.ts'
+import { formatCost, formatCount, formatMs, markEstimate } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { TrailList } from '../ui/trail-list.tsx'
 import { useLoaded } from '../ui/use-answer.ts'
-import { costInWords, shortCost } from './cost-words.ts'
+import { costInWords, hasNoPrice, shortCost } from './cost-words.ts'
 import { formatSecond } from './format-day.ts'
 import { metInWords } from './met-words.ts'
 import { modelless, StatusWord } from './request-line.tsx'
@@ -108,7 +109,7 @@ function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
         <Fact name={say.common.tokens}>
           {promptTokens === undefined && completionTokens === undefined
             ? say.requests.unknown
-            : say.requests.inAndOut(tokens(promptTokens), tokens(completionTokens)) +
+            : say.common.inAndOut(tokens(promptTokens), tokens(completionTokens)) +
               (isEstimated === true ? say.requests.estimated : '')}
         </Fact>
         {kinds === undefined || kinds.cached + kinds.cacheWrite + kinds.reasoning === 0 ? null : (
@@ -147,76 +148,21 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   )
 }
 
-const columns = [
-  say.common.provider,
-  say.ui.outcome,
-  say.common.status,
-  say.common.time,
-  say.common.tokens,
-  say.common.cost,
-]
-
-/** The attempts in their order, each with its time from the start, tokens and cost. */
+/** The attempts in their order, each with its time, tokens and cost. */
 function Attempts({ request }: { readonly request: RequestEntry }): ReactNode {
   const { trail } = request
   if (trail.length === 0) return <p className="text-sm">{say.requests.noProviderAsked}</p>
-  const starts = trail.map((_, index) => trail.slice(0, index).reduce((sum, { ms }) => sum + ms, 0))
-  const whole = Math.max(1, ...trail.map(({ ms }, index) => (starts[index] ?? 0) + ms))
   return (
-    <div
-      className="overflow-x-auto rounded-xl border border-line bg-panel p-4 text-sm"
-      tabIndex={0}
-      role="region"
-      aria-label={say.requests.attempts}
-    >
-      <table className="w-full min-w-120 text-left tabular-nums">
-        <caption className="pb-1 text-left font-medium">{say.ui.attempts(trail.length)}</caption>
-        <thead className="text-xs text-muted">
-          <tr>
-            {columns.map((name) => (
-              <th key={name} scope="col" className="py-0.5 pr-3 font-medium last:pr-0">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {trail.map((attempt, index) => (
-            <tr key={index} className="border-t border-line align-top">
-              <th scope="row" className="max-w-48 min-w-24 py-1 pr-3 font-medium wrap-anywhere">
-                {attempt.provider}
-              </th>
-              <td className={`py-1 pr-3 whitespace-nowrap ${attempt.failure === undefined ? 'text-ok' : 'text-bad'}`}>
-                <span aria-hidden="true">{attempt.failure === undefined ? '✓' : '✗'} </span>
-                {attempt.failure === undefined ? say.ui.answered : inWords(attempt.failure)}
-              </td>
-              <td className="py-1 pr-3">{attempt.status ?? <span className="text-muted">–</span>}</td>
-              <td className="py-1 pr-3 whitespace-nowrap">
-                {formatMs(attempt.ms)}
-                <TimeBar start={(starts[index] ?? 0) / whole} length={attempt.ms / whole} />
-              </td>
-              <td className="py-1 pr-3 whitespace-nowrap">{tokensOf(request, attempt)}</td>
-              <td className="py-1 whitespace-nowrap">{costOf(request, attempt)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
-
-/** Where an attempt lies in the time of all. Decorative: its time stands above. */
-function TimeBar({ start, length }: { readonly start: number; readonly length: number }): ReactNode {
-  return (
-    <svg
-      aria-hidden="true"
-      className="mt-1 block h-1.5 w-full text-accent"
-      viewBox="0 0 100 4"
-      preserveAspectRatio="none"
-    >
-      <rect width="100" height="4" fill="currentColor" opacity="0.15" />
-      <rect x={start * 100} width={Math.max(1, length * 100)} height="4" fill="currentColor" />
-    </svg>
+    <section className="rounded-xl border border-line bg-panel p-4 text-sm">
+      <h2 className="font-medium">{say.ui.attempts(trail.length)}</h2>
+      <TrailList
+        trail={trail}
+        label={say.requests.attempts}
+        more={(attempt) =>
+          [tokensOf(request, attempt), costOf(request, attempt)].map((words) => words && ` · ${words}`)
+        }
+      />
+    </section>
   )
 }
 
@@ -226,15 +172,15 @@ function isAnswer({ provider }: RequestEntry, attempt: AttemptEntry): boolean {
 
 function tokensOf(request: RequestEntry, attempt: AttemptEntry): string {
   const { promptTokens, completionTokens } = isAnswer(request, attempt) ? request : attempt
-  if (promptTokens === undefined && completionTokens === undefined) return '–'
+  if (promptTokens === undefined && completionTokens === undefined) return ''
   const isEstimated = isAnswer(request, attempt) ? request.isEstimated : undefined
   const words = (count = 0): string => markEstimate(formatCount(count), isEstimated)
-  return say.requests.inAndOut(words(promptTokens), words(completionTokens))
+  return say.common.inAndOut(words(promptTokens), words(completionTokens))
 }
 
 function costOf(request: RequestEntry, attempt: AttemptEntry): string {
-  if (isAnswer(request, attempt)) return shortCost(request)
+  if (isAnswer(request, attempt)) return request.cost === undefined && !hasNoPrice(request) ? '' : shortCost(request)
   if (attempt.cost !== undefined) return formatCost(attempt.cost)
   if (attempt.bookedCost !== undefined) return say.requests.booked(`≈${formatCost(attempt.bookedCost)}`)
-  return attempt.mayBeBilled === true ? say.requests.mayBeBilled : '–'
+  return attempt.mayBeBilled === true ? say.requests.mayBeBilled : ''
 }

@@ -1,19 +1,12 @@
 import { formatCount, language, locale } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
-import { formatSeconds } from './format-seconds.ts'
 
 /** Formats of numbers and times. Those of an answer have files of their own, so that the chat loads no others. */
 
 export { formatCost, markEstimate } from './format-cost.ts'
+export { formatMs } from './format-seconds.ts'
 export { formatCount }
 
-/** `340 ms`, `2.1 s`, `1 min 5 s`. */
-export function formatMs(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  return ms < 59_950 ? `${tenths.format(ms / 1_000)} s` : formatSeconds(Math.round(ms / 1_000))
-}
-
-const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 const shortCounts = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
 
 /** `12.3K`. */

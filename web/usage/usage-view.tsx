@@ -197,7 +197,7 @@ function Figures({ total }: { readonly total: UsageSum }): ReactNode {
       <Figure
         name={say.common.tokens}
         value={formatShortCount(tokensOf(total))}
-        more={say.requests.inAndOut(formatShortCount(prompt), formatShortCount(tokensOf(total) - prompt))}
+        more={say.common.inAndOut(formatShortCount(prompt), formatShortCount(tokensOf(total) - prompt))}
       />
     </dl>
   )

@@ -164,7 +164,7 @@ export class Primary {
   #observe(worker: Channel<WorkerHandlers>): ObservedWorker {
     this.#group.add(worker)
     return this.#observer.joined({
-      runningRequests: () => worker.call('runningRequests', undefined),
+      runningRequests: (id) => worker.call('runningRequests', id),
       flushRecords: () => worker.call('flushRecords', undefined),
       requestsRecorded: async (recorded) => worker.notify('requestsRecorded', recorded),
     })

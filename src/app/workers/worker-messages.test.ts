@@ -64,7 +64,16 @@ const state = { lease: 2, remaining: 1, resetMs: 1.5 }
 
 const held = { amount: 5, isShort: false, dearest: 0 }
 
-const runningOne = { time: 5, id: 'r', api: 'chat', model: 'm', stream: true, user: 'ann', providers: ['a'] }
+const runningOne = {
+  time: 5,
+  id: 'r',
+  api: 'chat',
+  model: 'm',
+  stream: true,
+  user: 'ann',
+  trail: [],
+  asking: { provider: 'a', ms: 5 },
+}
 
 const head = { status: 200, headers: { 'content-type': 'text/event-stream' } }
 
@@ -89,7 +98,7 @@ const toPrimary: Samples<PrimaryHandlers> = {
     { mark: 2, requests: [entry], minutes: [minute] },
   ],
   findRequest: [{ scope: 'all users', id: 'r' }, entry],
-  allRunning: [undefined, { count: 1, requests: [runningOne] }],
+  allRunning: ['r', { count: 1, requests: [runningOne] }],
   recentCallers: [undefined, [{ name: 'key:a', key: { line: 2 }, person: { id: 'github:1', name: 'ann' } }]],
   attemptsAt: [['a', 'b'], new Map([['a', noAttempts]])],
   followRequests: [true, undefined],
@@ -122,7 +131,7 @@ const toWorker: Samples<WorkerHandlers> = {
   drain: ['SIGTERM', undefined],
   ping: [undefined, undefined],
   takeFile: [{ path: '/etc/providers.json', content: {}, isReporter: true }, true],
-  runningRequests: [undefined, { count: 1, requests: [runningOne] }],
+  runningRequests: ['r', { count: 1, requests: [runningOne] }],
   flushRecords: [undefined, undefined],
   requestsRecorded: [7, undefined],
   healthEvent: [event, undefined],

@@ -180,7 +180,7 @@ function observedBy(primary: Channel<PrimaryHandlers>): WorkerObserverOptions['p
     metricsText: () => primary.call('metricsText', undefined),
     rememberedRequests: (wanted) => primary.call('rememberedRequests', wanted),
     findRequest: (wanted) => primary.call('findRequest', wanted),
-    allRunning: () => primary.call('allRunning', undefined),
+    allRunning: (id) => primary.call('allRunning', id),
     recentCallers: () => primary.call('recentCallers', undefined),
     attemptsAt: (providers) => primary.call('attemptsAt', providers),
     followRequests: (isFollowing) => primary.call('followRequests', isFollowing),

@@ -81,7 +81,7 @@ describe('open requests', () => {
       api: 'chat',
       model: '',
       stream: false,
-      providers: [],
+      trail: [],
     })
     const all = Array.from({ length: 250 }, (_, index) =>
       requests.begin({ ...request(), describe: describe(1_000 - index) }),
@@ -93,6 +93,14 @@ describe('open requests', () => {
     )
     for (const each of all) each.end()
     expect(requests.running()).toEqual({ count: 1, requests: [] })
+  })
+
+  test('are described by their id', () => {
+    const requests = openRequests()
+    const describe = (id: string) => () => ({ time: 1, id, api: 'chat', model: '', stream: false, trail: [] })
+    for (const id of ['a', 'b', 'a']) requests.begin({ ...request(), id, describe: describe(id) })
+    expect(requests.running('a')).toMatchObject({ count: 2, requests: [{ id: 'a' }, { id: 'a' }] })
+    expect(requests.running('c')).toEqual({ count: 0, requests: [] })
   })
 
   test('are awaited by every caller, until the last has ended', async () => {

@@ -48,6 +48,8 @@ export interface Stoppable {
   stop(): void
   /** Remote port of its connection; `undefined` once it is closed. */
   peerPort(): number | undefined
+  /** Its `x-request-id`. */
+  readonly id?: string
   /** Its facts. Absent: it is not shown. */
   describe?(): RunningRequest
 }
@@ -64,8 +66,8 @@ export interface OpenRequests {
   readonly count: number
   /** Known remote ports of all requests. Expensive: it asks the server for each. */
   peers(): ReadonlySet<number>
-  /** The facts of open requests. */
-  running(): RunningRequests
+  /** The facts of open requests. @param id of those to be described; absent: all */
+  running(id?: string): RunningRequests
   /** Resolves when no request is open; at once if none is. */
   idle(): Promise<void>
   /** Stops all open requests. */
@@ -106,10 +108,10 @@ export function openRequests(): OpenRequests {
       return entries.length
     },
     peers: () => new Set(entries.flatMap(({ request }) => request.peerPort() ?? [])),
-    running: () => ({
-      count: entries.length,
-      requests: oldest(entries.flatMap(({ request }) => request.describe?.() ?? [])),
-    }),
+    running(id) {
+      const asked = id === undefined ? entries : entries.filter(({ request }) => request.id === id)
+      return { count: asked.length, requests: oldest(asked.flatMap(({ request }) => request.describe?.() ?? [])) }
+    },
     idle: () =>
       entries.length === 0
         ? Promise.resolve()

@@ -20,7 +20,7 @@ import type { OpenRequest, Stoppable } from './admission.ts'
 import type { BodyReservation } from './body-budget.ts'
 import type { EntranceOptions } from './entrance-options.ts'
 import { limitReached } from './limit-answers.ts'
-import { recordOf, runningOf, type Outcome, type Progress } from './progress.ts'
+import { recordOf, runningOf, type Outcome, type Progress, type ProviderTurn } from './progress.ts'
 import { ClientLeft } from './read-body.ts'
 import type { ReplyHeaders } from './reply-headers.ts'
 import { beginTaking, type TakingContent } from './taking-content.ts'
@@ -43,6 +43,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   model = ''
   stream = false
   served: ServedReply | undefined
+  turn: ProviderTurn | undefined
   firstTokenMs: number | undefined
   readonly booking = new Booking()
   admission: LimitAdmission | undefined
@@ -97,6 +98,10 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     return new URL(this.context.request.url).searchParams.get(name)
   }
 
+  get id(): string {
+    return this.context.id
+  }
+
   peerPort(): number | undefined {
     return this.context.peerPort()
   }
@@ -143,6 +148,9 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
       caller,
       callerId: () => `${caller.key?.line ?? ''} ${caller.person?.id ?? ''}`,
       booking: this.booking,
+      onTurn: (provider) => {
+        this.turn = { provider, since: performance.now() }
+      },
     }
     return this.#gateway.answer(ask, call, () => this.releaseBody())
   }

@@ -4,7 +4,7 @@ import type { Usage } from '../../formats/usage.ts'
 import type { BookedAttempt, Booking } from '../../gateway/booking.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
-import type { RecordedAttempt, RequestRecord } from '../../observe/record.ts'
+import { trailEntries, type RecordedAttempt, type RequestRecord } from '../../observe/record.ts'
 import type { RunningRequest } from '../../observe/under-way.ts'
 import type { Cost, CostOf } from '../../prices/cost.ts'
 import { credibleUsage } from '../../prices/estimated-usage.ts'
@@ -30,6 +30,13 @@ export interface Outcome {
   readonly cause?: unknown
 }
 
+/** The turn of a provider. */
+export interface ProviderTurn {
+  readonly provider: string
+  /** Of the monotonic clock, in milliseconds. */
+  readonly since: number
+}
+
 /** State of a request that is being answered. */
 export interface Progress {
   readonly context: HandlerContext
@@ -43,6 +50,8 @@ export interface Progress {
   model: string
   stream: boolean
   served: ServedReply | undefined
+  /** The last one. Absent: no provider was asked. */
+  turn: ProviderTurn | undefined
   firstTokenMs: number | undefined
   /** The request's part of limits. Absent: no limit names its caller. */
   readonly admission?: LimitAdmission | undefined
@@ -152,10 +161,11 @@ export function runningOf({
   model,
   stream,
   served,
+  turn,
   firstTokenMs,
 }: Progress): RunningRequest {
   const { name: user, person, key } = context.caller
-  const asked = trail.map(({ name }) => name)
+  const isAsking = turn !== undefined && turn.provider !== served?.provider
   return {
     time,
     id: context.id,
@@ -166,7 +176,8 @@ export function runningOf({
     person,
     line: key?.line,
     firstTokenMs,
-    providers: served === undefined || asked.includes(served.provider) ? asked : [...asked, served.provider],
+    trail: trailEntries(trail),
+    asking: isAsking ? { provider: turn.provider, ms: Math.round(performance.now() - turn.since) } : undefined,
   }
 }
 

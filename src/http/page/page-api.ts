@@ -1,5 +1,5 @@
 import type { OfferedModel, Price } from '../../formats/model.ts'
-import type { MinuteSums, RequestEntry } from '../../observe/request-entry.ts'
+import type { AskedProvider, MinuteSums, RequestEntry, TrailEntry } from '../../observe/request-entry.ts'
 import type { KeyView } from '../../people/keys/key-view.ts'
 
 /**
@@ -485,7 +485,10 @@ export interface LogChoices {
   readonly oldest?: number
 }
 
-/** `GET /api/running`: the requests under way. Owners get those of all users, others their own. */
+/**
+ * `GET /api/running`: the requests under way, or with `?id=` those of an id. Owners get those of all users, others
+ * their own.
+ */
 export interface RunningAnswer {
   readonly count: number
   /** At most 200, the oldest first. */
@@ -503,8 +506,10 @@ export interface RunningEntry {
   readonly stream: boolean
   /** The first token was sent after this time. */
   readonly firstTokenMs?: number | undefined
-  /** The providers that failed so far, and the one that answers. */
-  readonly providers: readonly string[]
+  /** The attempts so far, as those of an ended request: at most 32. */
+  readonly trail: readonly TrailEntry[]
+  /** The provider that is asked now. Absent: a provider answers, or none was asked yet. */
+  readonly asking?: AskedProvider | undefined
 }
 
 /**

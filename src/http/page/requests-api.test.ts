@@ -65,21 +65,22 @@ function subject({
     path: string,
     { user, caller = callerNamed(user), method = 'GET', accept, signal }: Asking = {},
   ): Response | Promise<Response> {
-    const request = new Request('http://x/', {
+    const [pathname = '', query = ''] = path.split('?')
+    const request = new Request(`http://x/?${query}`, {
       method,
       ...(accept === undefined ? {} : { headers: { accept } }),
       ...(signal === undefined ? {} : { signal }),
     })
     const context: HandlerContext = {
       ...contextOf(request),
-      path,
+      path: pathname,
       currentCaller: () => currentCaller(user),
       drop() {
         drops += 1
       },
       caller,
     }
-    return routes.find(method, path).handle(context)
+    return routes.find(method, pathname).handle(context)
   }
 
   const ask = async (path: string, asking?: Asking): Promise<Response> => handle(path, asking)
@@ -164,7 +165,8 @@ describe('GET /api/running', () => {
         model: 'm',
         stream: true,
         user,
-        providers: ['a', 'b'],
+        trail: [{ provider: 'a', failure: 'connect', ms: 3 }],
+        asking: { provider: 'b', ms: 4 },
         firstTokenMs: 7,
       },
     })
@@ -175,17 +177,28 @@ describe('GET /api/running', () => {
     expect(await json('/api/running', 'eve')).toEqual({ count: 0, requests: [] })
   })
 
+  test('has those of an id, of the user alone', async () => {
+    const { recent, json } = subject()
+    const sent = (id: string, user: string) => ({
+      ...{ time: 5, id, api: 'chat', model: 'm', stream: true, trail: [], user, person: personOf({ user }) },
+    })
+    const requests = [sent('r1', 'ada'), sent('r1', 'bob'), sent('r2', 'bob')]
+    recent.trackRunning((id) => ({ count: 3, requests: requests.filter((request) => request.id === id) }))
+    expect(await json('/api/running?id=r1', 'bob')).toMatchObject({ count: 1, requests: [{ id: 'r1', user: 'bob' }] })
+    expect(await json('/api/running?id=r3', 'bob')).toEqual({ count: 0, requests: [] })
+  })
+
   test('has those of own keys, but not of a program whose name is that of a user', async () => {
     const { recent, json } = subject()
     const of = (id: string, more: Partial<RunningRequest>): RunningRequest => ({
-      ...{ time: 5, id, api: 'chat', model: 'm', stream: true, providers: [], user: 'key:nightly', line: 1 },
+      ...{ time: 5, id, api: 'chat', model: 'm', stream: true, trail: [], user: 'key:nightly', line: 1 },
       ...more,
     })
     const requests = [of('own', { person: personOf({ user: 'bob' }) }), of('of a program', {})]
     recent.trackRunning(() => ({ count: 2, requests }))
     expect(await json('/api/running', 'bob')).toMatchObject({ count: 1, requests: [{ id: 'own' }] })
     expect(await json('/api/running', 'key:nightly')).toEqual({ count: 0, requests: [] })
-    for (const { id, ...facts } of requests) recent.record(recordOf({ id, ...facts }))
+    for (const { id, trail: _, ...facts } of requests) recent.record(recordOf({ id, ...facts }))
     expect(await json('/api/requests', 'bob')).toMatchObject({ requests: [{ id: 'own' }] })
     expect(await json('/api/requests', 'key:nightly')).toEqual({ requests: [], minutes: [] })
   })
@@ -198,7 +211,7 @@ describe('a key with log:read', () => {
     recent.record(recordOf(of('own', 3)))
     recent.record(recordOf(of('of a key with this name', 4)))
     recent.record(recordOf({ id: 'of a person', user: 'ada' }))
-    const running = { time: 5, api: 'chat', model: 'm', stream: true, providers: [] }
+    const running = { time: 5, api: 'chat', model: 'm', stream: true, trail: [] }
     recent.trackRunning(() => ({
       count: 3,
       requests: [

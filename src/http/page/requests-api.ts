@@ -56,7 +56,8 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
 
   async function running(context: HandlerContext): Promise<Response> {
     const scope = scopeOf(context, isOwner)
-    const all = await observer.running()
+    const id = new URL(context.request.url).searchParams.get('id')
+    const all = await observer.running(id ?? undefined)
     const own = scope === 'all users' ? all.requests : all.requests.filter((request) => isOf(request, scope))
     const answer: RunningAnswer = {
       count: scope === 'all users' ? all.count : own.length,
