@@ -148,6 +148,62 @@ export interface ExtensionRoute {
   handle(context: RouteContext): Promise<Response>
 }
 
+/** A session of a person who has signed in, for owners. It has no credential. */
+export interface ListedSession {
+  /** Names the session to {@link SignedInPeople.end}. */
+  readonly id: string
+  readonly visitor: Visitor
+  /** The browser and the system of the sign-in, such as `Firefox` and `Linux`. Absent: unknown. */
+  readonly browser?: string
+  readonly system?: string
+  /** Unix milliseconds. */
+  readonly since: number
+  /** Unix milliseconds of its last use, some minutes exact. Absent: not since the sign-in. */
+  readonly used?: number
+  /** The request that asks is of this session. */
+  readonly isCurrent: boolean
+}
+
+/** A user who was not let in. */
+export interface RefusedUser {
+  readonly user: string
+  readonly userId: string
+  readonly tries: number
+  /** Unix milliseconds of the last one. */
+  readonly last: number
+}
+
+/** The people who have signed in, for owners. Its methods throw `WireError`, 503 while the store is unavailable. */
+export interface SignedInPeople {
+  /** Name of the identity provider. */
+  readonly provider: string
+  /** At most 5,000, newest first. */
+  sessions(request: Request): Promise<readonly ListedSession[]>
+  /** Ends a session; `undefined`: there is none with that id. */
+  end(id: string): Promise<Pick<ListedSession, 'visitor'> | undefined>
+  /** Ends all sessions of a user name or `id:VALUE`; returns their number. */
+  endAll(user: string): Promise<number>
+  /** At most 100, the last one first. */
+  refused(): Promise<readonly RefusedUser[]>
+  readonly admission: Admission
+}
+
+/** The list in the extension's file of those who may sign in. */
+export interface Admission {
+  /** Name of the member. */
+  readonly member: string
+  /** There is a list; without one, anyone with an account at the identity provider may sign in. */
+  readonly isOn: boolean
+  allows(user: Pick<RefusedUser, 'user' | 'userId'>): boolean
+  /**
+   * The member's value with a user, or without.
+   *
+   * @param value as it is in the file
+   * @returns `undefined`: the value cannot be changed, since a variable has it, or it is no list
+   */
+  change(value: unknown, user: Pick<RefusedUser, 'user' | 'userId'>, mayEnter: boolean): unknown
+}
+
 /** The parts that an extension adds to the service while it is on. */
 export interface Contribution {
   readonly routes?: readonly ExtensionRoute[]
@@ -174,6 +230,7 @@ export interface Contribution {
   /** Called for each person that the guards let pass. The request waits for it. It does not reject. */
   onEntry?(person: Person): void | Promise<void>
   readonly part?: PartClaim
+  readonly people?: SignedInPeople
   /** URL that identifies the identity provider of its people. They have ids by `personIdAt`. */
   readonly identityProvider?: string
   /** Origin of the service's own page, such as `https://svc.example.org`. If set, other origins cannot call the API. */

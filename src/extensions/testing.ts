@@ -62,6 +62,11 @@ export function fakeStore<Value>(): FakeStore<Value> {
       await asked()
       entries.delete(key)
     },
+    async list(most) {
+      await asked()
+      const newest = [...entries].toReversed().slice(0, most)
+      return newest.map(([key, { value }]) => ({ key, value }))
+    },
   }
   return store
 }

@@ -1,6 +1,6 @@
 import { isExpired } from './age.ts'
 import { Ranking } from './ranking.ts'
-import type { Store, StoreOptions, Stores, Limit, LimitOptions } from './store.ts'
+import type { Limit, LimitOptions, Listed, Store, StoreOptions, Stores } from './store.ts'
 
 /** The longest delay of `setTimeout`. */
 const timerMsMax = 2 ** 31 - 1
@@ -137,6 +137,17 @@ class MemoryStore<Value> implements Store<Value> {
     this.#forget(key)
   }
 
+  async list(most: number): Promise<readonly Listed<Value>[]> {
+    this.#forgetExpired()
+    const found: Listed<Value>[] = []
+    for (const { key } of this.#arrivals.newestFirst()) {
+      const value = this.#find(key)
+      if (value !== undefined) found.push({ key, value })
+      if (found.length >= most) break
+    }
+    return found
+  }
+
   close(): void {
     this.#cancelTimer?.()
   }
@@ -225,6 +236,10 @@ class Chain<Item> {
 
   get oldest(): Item | undefined {
     return this.#oldest?.item
+  }
+
+  *newestFirst(): Generator<Item> {
+    for (let link = this.#newest; link !== undefined; link = link.older) yield link.item
   }
 
   append(item: Item): Link<Item> {

@@ -54,7 +54,7 @@ describe('remote', () => {
       throw new StoreUnavailable('the server of the store cannot be reached')
     }
     const stores = across({
-      open: () => ({ get: away, set: away, take: away, takeAll: away, delete: away }),
+      open: () => ({ get: away, set: away, take: away, takeAll: away, delete: away, list: away }),
       limit: () => ({ take: away }),
       close: away,
     })
@@ -93,7 +93,14 @@ describe('remote', () => {
       throw new TypeError('a mistake')
     }
     const kept: Stores = {
-      open: () => ({ get: mistaken, set: mistaken, take: mistaken, takeAll: mistaken, delete: mistaken }),
+      open: () => ({
+        get: mistaken,
+        set: mistaken,
+        take: mistaken,
+        takeAll: mistaken,
+        delete: mistaken,
+        list: mistaken,
+      }),
       limit: () => ({ take: mistaken }),
       close: mistaken,
     }

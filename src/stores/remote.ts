@@ -20,6 +20,7 @@ export type StoreOperation =
       readonly owner: string
     }
   | { readonly kind: 'takeAll'; readonly store: string; readonly bounds: StoreBounds; readonly owner: string }
+  | { readonly kind: 'list'; readonly store: string; readonly bounds: StoreBounds; readonly most: number }
   | { readonly kind: 'limit'; readonly limit: string; readonly options: LimitOptions; readonly client: string }
 
 /** The result of a {@link StoreOperation}. Plain JSON; `value` is absent if the store has none. */
@@ -62,6 +63,14 @@ function remoteStore<Value>(
     },
     async delete(key) {
       await answerTo(ask, { kind: 'delete', store, bounds, key })
+    },
+    async list(most) {
+      const found = await answerTo(ask, { kind: 'list', store, bounds, most })
+      return (Array.isArray(found) ? found : []).flatMap((each: unknown) => {
+        if (typeof each !== 'object' || each === null || !('key' in each) || !('value' in each)) return []
+        const value = parse(each.value)
+        return value === undefined || typeof each.key !== 'string' ? [] : [{ key: each.key, value }]
+      })
     },
   }
 }
@@ -117,6 +126,8 @@ async function perform(stores: Stores, operation: StoreOperation): Promise<unkno
       return await store.takeAll(operation.owner)
     case 'delete':
       return await store.delete(operation.key)
+    case 'list':
+      return await store.list(operation.most)
     case 'set':
       return await store.set(operation.key, operation.value, operation.owner)
   }

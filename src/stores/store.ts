@@ -17,6 +17,14 @@ export interface Store<Value> {
   /** Reads and deletes all values of an owner atomically, oldest first. */
   takeAll(owner: string): Promise<readonly Value[]>
   delete(key: string): Promise<void>
+  /** The newest values with their keys, newest first. They are not read atomically. @param most at least 1 */
+  list(most: number): Promise<readonly Listed<Value>[]>
+}
+
+/** A value of a store. */
+export interface Listed<Value> {
+  readonly key: string
+  readonly value: Value
 }
 
 /** A value dated further in the future than this (the clock was set back) has expired, in milliseconds. */

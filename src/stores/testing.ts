@@ -205,6 +205,26 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
       }))
   })
 
+  describe(`${kind}: the list of values`, () => {
+    test('has the newest first with their keys, and no more than were asked for', () =>
+      within({}, async (store, clock) => {
+        expect(await store.list(10)).toEqual([])
+        await store.set('old', 'old', 'x')
+        clock.time += 6 * minute
+        for (const key of ['a', 'b', 'c', 'a']) await store.set(key, `value of ${key}`, 'x')
+        await store.delete('b')
+        clock.time += 6 * minute
+        const newest = ['a', 'c'].map((key) => ({ key, value: `value of ${key}` }))
+        expect([await store.list(10), await store.list(1)]).toEqual([newest, newest.slice(0, 1)])
+      }))
+
+    test('has any keys', () =>
+      within({}, async (store) => {
+        for (const text of oddTexts) await store.set(text, text, 'x')
+        expect(await store.list(1_000)).toEqual(oddTexts.toReversed().map((text) => ({ key: text, value: text })))
+      }))
+  })
+
   describe(`${kind}: age`, () => {
     test.each([
       ['at its limit', 10 * minute, 'value'],

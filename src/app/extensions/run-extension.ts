@@ -35,7 +35,8 @@ export class RunningExtension {
   readonly name: string
   readonly #options: ExtensionOptions
   readonly #extension: Extension<KeysContribution>
-  readonly #path: string
+  /** Path of its configuration file. */
+  readonly path: string
   readonly #started = Promise.withResolvers<void>()
   readonly #watch: FollowedFile
   #contribution: KeysContribution | undefined
@@ -46,10 +47,10 @@ export class RunningExtension {
     this.name = options.name
     this.#extension = extension
     this.#options = options
-    this.#path = extensionFile(options.environment, options.name)
+    this.path = extensionFile(options.environment, options.name)
     // Watched before it is read, so that no change is missed.
     this.#watch = options.follow<KeysContribution | undefined>({
-      path: this.#path,
+      path: this.path,
       load: async (text) => {
         // Decides by the contribution before, which the first start may still be making.
         await this.#started.promise
@@ -81,9 +82,17 @@ export class RunningExtension {
     return this.#contribution
   }
 
-  /** Reloads its file, as SIGHUP asks for. Never rejects. */
-  reload(): Promise<unknown> {
+  /** Reloads its file, as SIGHUP asks for. Never rejects. @returns as {@link FollowedFile.reload} */
+  reload(): Promise<boolean> {
     return this.#watch.reload()
+  }
+
+  /** The contribution that a text of its file would make. It is not used. @throws {ConfigError} for faults */
+  async tried(text: string): Promise<Contribution | undefined> {
+    const file = await parseExtensionFile(text, { file: this.path, environment: this.#options.environment })
+    const made = await this.#startWith(file)
+    await made?.close?.()
+    return made
   }
 
   async close(): Promise<void> {
@@ -93,16 +102,16 @@ export class RunningExtension {
 
   async #make(text: string | undefined): Promise<KeysContribution | undefined> {
     const { environment, log, warn = log.warn } = this.#options
-    const file = await parseExtensionFile(text, { file: this.#path, environment })
+    const file = await parseExtensionFile(text, { file: this.path, environment })
     if (file === undefined && this.#contribution !== undefined && this.#ofFile.has(this.#contribution))
       throw new ConfigError([
-        { file: this.#path, field: '', found: 'no file any more', allowed: 'a file; the last one stays active' },
+        { file: this.path, field: '', found: 'no file any more', allowed: 'a file; the last one stays active' },
       ])
     if (file !== undefined) await this.#warnOfExposure()
     const next = await this.#startWith(file)
     if (next !== undefined && file !== undefined) this.#ofFile.add(next)
     if (next === undefined) {
-      const reason = file === undefined ? `there is no ${this.#path}` : `${this.#path} says so`
+      const reason = file === undefined ? `there is no ${this.path}` : `${this.path} says so`
       warn(
         `${this.name} was requested and is OFF: ${reason}. ` +
           'Unless another extension requires sign-in, every client that reaches this service can use it',
@@ -128,9 +137,9 @@ export class RunningExtension {
 
   async #warnOfExposure(): Promise<void> {
     const { log, warn = log.warn } = this.#options
-    const exposure = await exposureOf(this.#path)
+    const exposure = await exposureOf(this.path)
     if (exposure !== undefined)
-      warn(`${this.#path} may hold a secret, and ${exposure}: chmod 600 makes it readable by its owner only`)
+      warn(`${this.path} may hold a secret, and ${exposure}: chmod 600 makes it readable by its owner only`)
   }
 
   async #replace(next: KeysContribution | undefined, isReporter: boolean): Promise<void> {
@@ -145,7 +154,7 @@ export class RunningExtension {
   /** The contribution stays. Without one, a faulty file closes the service: the owner wants sign-in. */
   async #keep(error: unknown, isReporter: boolean): Promise<void> {
     await this.#started.promise
-    if (this.#contribution === undefined && (await exists(this.#path))) {
+    if (this.#contribution === undefined && (await exists(this.path))) {
       this.#contribution = closed(this.name)
       this.#ofFile.add(this.#contribution)
       this.#options.onChange()

@@ -16,6 +16,7 @@ import { modelsApi } from '../../http/page/models-api.ts'
 import { pageNamer } from '../../http/page/name-page.ts'
 import { ownerCheck, type OwnerCheck } from '../../http/page/owner-check.ts'
 import { pageRoutes } from '../../http/page/page-files.ts'
+import { peopleApi } from '../../http/page/people-api.ts'
 import { presetsApi } from '../../http/page/presets-api.ts'
 import { previewRoute } from '../../http/page/preview.ts'
 import { providersApi } from '../../http/page/providers-api.ts'
@@ -26,7 +27,7 @@ import type { Logger } from '../../observe/log.ts'
 import type { Observer } from '../../observe/observer.ts'
 import { isOwner } from '../../people/owners.ts'
 import type { Caller, Person } from '../../people/person.ts'
-import { managedTeams } from '../../people/teams.ts'
+import { isMember, managedTeams } from '../../people/teams.ts'
 import type { ActiveConfig } from '../active-config.ts'
 import type { Dependencies } from '../assemble.ts'
 import { haveKeys } from '../check-access.ts'
@@ -41,6 +42,7 @@ import type { ServeTimers } from '../timers.ts'
 import { useOfTeam, useTeams } from '../use-of-people.ts'
 import { limitDrafts } from './limit-drafts.ts'
 import { findPage } from './page-build.ts'
+import { peopleAdmission } from './people-admission.ts'
 import { providerAdmin } from './provider-admin.ts'
 
 /** The parts of the service that the page needs. */
@@ -93,6 +95,7 @@ export function servePage(needs: PageNeeds): ServedPage {
       previewRoute(),
       bootRoute({ ...bootFacts(needs, rights), modulesOf: async (name) => (await files())?.parts.get(name) }),
       ...configurationRoutes(needs, rights),
+      ...peopleRoutes(needs, rights),
       ...recordRoutes(needs, rights),
     ],
     build,
@@ -135,7 +138,7 @@ function builtPage({ active, runtime, log }: PageNeeds) {
 }
 
 function bootFacts(needs: PageNeeds, { mayOwn, teamsOf }: Rights) {
-  const { access, active, extensions, history, ledger, log } = needs
+  const { access, accessFile, active, extensions, history, ledger, log } = needs
   return {
     version: packageVersion(),
     guards: () => extensions.guards,
@@ -143,7 +146,8 @@ function bootFacts(needs: PageNeeds, { mayOwn, teamsOf }: Rights) {
     teamsOf,
     hasUsage: () => ledger.use() !== undefined,
     hasKeys: () => haveKeys(extensions.contributions),
-    hasLimits: () => (access.limiter() ?? access.budgets() ?? access.fault()) !== undefined,
+    hasLimits: () => accessFile !== undefined,
+    hasPeople: () => extensions.contributions.some(({ people }) => people !== undefined),
     titleModel: () => active.config.titles?.model,
     contentOf(caller: Caller) {
       const rules = access.contentRules()
@@ -204,6 +208,23 @@ function configurationRoutes(needs: PageNeeds, { isOwner, mayEdit }: Rights): re
       ...{ isOwner, mayEdit, bodyTimes },
     }),
   ]
+}
+
+/** Those who are signed in. */
+function peopleRoutes({ access, extensions, ledger, timers, log }: PageNeeds, rights: Rights): readonly Route[] {
+  const { isOwner, mayOwn } = rights
+  return peopleApi({
+    people: () => extensions.contributions.find(({ people }) => people !== undefined)?.people,
+    isOwner,
+    mayOwn,
+    teamsOf: (person) =>
+      Array.from(access.policy()?.teams ?? [], ([name, team]) => (isMember(team, person) ? name : '')).filter(
+        (name) => name !== '',
+      ),
+    admit: peopleAdmission(extensions, { record: ledger.record, now: Date.now, log }),
+    bodyTimes: { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs },
+    log,
+  })
 }
 
 /** Conversations, limits, changes, use and requests. */

@@ -40,6 +40,14 @@ export function valueAt(text: string, path: JSONPath): unknown {
   return node === undefined ? undefined : getNodeValue(node)
 }
 
+/** A member of the root as it is written, with its line from 1. @throws {ConfigError} as `editConfig` */
+export function memberText(text: string, name: string): { readonly line: number; readonly text: string } | undefined {
+  const member = findNodeAtLocation(parseSound(text), [name])?.parent
+  if (member === undefined) return undefined
+  const line = text.slice(0, member.offset).split(/\r\n|\n|\r/).length
+  return { line, text: text.slice(member.offset, member.offset + member.length) }
+}
+
 function applyEdit(text: string, edit: ConfigEdit): string {
   const root = parseSound(text)
   switch (edit.kind) {

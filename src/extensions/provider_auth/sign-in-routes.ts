@@ -7,6 +7,7 @@ import type { Identity, IdentityProvider } from './oauth/identity-provider.ts'
 import { ErrorWithHeader, redirect } from './responses.ts'
 import { mayBeNavigation } from './session/browser.ts'
 import type { Credentials } from './session/credentials.ts'
+import { deviceOf } from './session/device.ts'
 import type { SessionCookie } from './session/session-cookie.ts'
 import type { Sessions } from './session/sessions.ts'
 import type { AllowList } from './settings/settings.ts'
@@ -25,6 +26,8 @@ export interface SignInOptions {
   readonly cookie: SessionCookie
   readonly clients: ClientAddresses
   readonly restrictTo: AllowList | undefined
+  /** Called for a user who is not in `restrictTo`. */
+  readonly onRefused: (identity: Identity) => Promise<void>
   readonly log: ExtensionLog
 }
 
@@ -89,18 +92,19 @@ class SignIn {
 
   async #admit(identity: Identity, { request, id }: RequestContext): Promise<string> {
     const { credentials, sessions, log } = this.#options
-    this.#checkRestriction(identity, id)
+    await this.#checkRestriction(identity, id)
     const previous = await credentials.find(request)
     if (previous.kind === 'valid') await sessions.end(previous.token)
-    const token = await sessions.begin(identity)
+    const token = await sessions.begin(identity, deviceOf(request.headers.get('user-agent')))
     log.info('signed in', { request: id, user: identity.userName, id: identity.userId })
     return token
   }
 
-  #checkRestriction(identity: Identity, request: string): void {
-    const { restrictTo, log } = this.#options
+  async #checkRestriction(identity: Identity, request: string): Promise<void> {
+    const { restrictTo, onRefused, log } = this.#options
     if (restrictTo === undefined || restrictTo.allows(identity)) return
     log.warn('sign-in refused', { request, user: identity.userName, id: identity.userId, reason: 'not in restrict_to' })
+    await onRefused(identity)
     throw new WireError(403, 'permission_error', 'access_denied', 'Access Denied', {
       advice:
         `You are signed in at ${this.#options.oauth?.identityProvider.displayName ?? 'the identity provider'} as ` +

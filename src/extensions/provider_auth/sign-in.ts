@@ -10,6 +10,13 @@ import { sessionCache } from './session/session-cache.ts'
 import { sessionCookie } from './session/session-cookie.ts'
 import { sessionRoutes } from './session/session-routes.ts'
 import { nameStoreOptions, personCheck, sessions, sessionStoreOptions } from './session/sessions.ts'
+import {
+  noteRefusals,
+  noteUses,
+  refusalStoreOptions,
+  signedInPeople,
+  useStoreOptions,
+} from './session/signed-in-people.ts'
 import type { Endpoints, Settings } from './settings/settings.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 
@@ -31,14 +38,22 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
     identityProvider === undefined || ownOrigin === undefined
       ? undefined
       : { identityProvider, flows: flows({ store: host.store('states', flowStoreOptions), now, ownOrigin, realm }) }
+  const uses = host.store('uses', useStoreOptions)
+  const refusals = host.store('refusals', refusalStoreOptions)
   const limit = host.limit('requests', { perMinute: settings.requestsPerMinute })
   const routes = [
-    ...signInRoutes({ oauth, sessions: allSessions, credentials: storedCredentials, cookie, clients, restrictTo, log }),
+    ...signInRoutes({
+      ...{ oauth, sessions: allSessions, credentials: storedCredentials, cookie, clients, restrictTo, log },
+      onRefused: noteRefusals(refusals, now),
+    }),
     ...sessionRoutes({ sessions: allSessions, credentials: storedCredentials, cookie, ownOrigin, log }),
   ]
   return {
     routes: [...routes.map(publicWithRateLimit({ limit, clients, log })), ...ownerRoutes(allSessions, log)],
-    guard: guard(cachedCredentials, ownOrigin, hasCaselessNames),
+    guard: guard(cachedCredentials, ownOrigin, hasCaselessNames, noteUses(uses, now)),
+    people: signedInPeople({
+      ...{ settings, sessions: allSessions, store: cache.direct, uses, refusals, credentials: storedCredentials },
+    }),
     identityProvider: realm,
     mayEnter: personCheck(realm, restrictTo),
     part: {

@@ -37,6 +37,7 @@ function route(options: Partial<BootOptions> = {}) {
     contentOf: () => undefined,
     hasKeys: () => false,
     hasLimits: () => false,
+    hasPeople: () => false,
     titleModel: () => undefined,
     hasHistory: () => false,
     parts: () => [],

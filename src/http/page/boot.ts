@@ -25,6 +25,8 @@ export interface BootOptions {
   readonly hasKeys: () => boolean
   /** Whether access.json has limits or a fault. */
   readonly hasLimits: () => boolean
+  /** People sign in. */
+  readonly hasPeople: () => boolean
   readonly titleModel: () => string | undefined
   /** Milliseconds that content of a caller's requests is kept, or 0; `undefined`: no content is kept. */
   readonly contentOf: (caller: Caller) => { readonly keptMs: number } | undefined
@@ -61,8 +63,8 @@ export function bootRoute(options: BootOptions): Route {
       isClosed: guards > 0 && (caller === undefined || user !== undefined),
       ...(user === undefined ? {} : { user }),
       isOwner,
-      ...(caller === undefined ? {} : forPassed()),
-      ...(user === undefined ? {} : viewsOf(isOwner)),
+      ...(caller === undefined ? {} : forPassed(isOwner)),
+      ...(user === undefined ? {} : viewsOf()),
       ...contentFact(caller),
       ...teamsOf(caller),
       parts,
@@ -70,9 +72,14 @@ export function bootRoute(options: BootOptions): Route {
   }
 
   /** Members for every caller that the guards let pass. */
-  function forPassed(): Pick<Boot, 'hasUsage' | 'titleModel'> {
+  function forPassed(isOwner: boolean): Pick<Boot, 'hasUsage' | 'hasLimits' | 'hasPeople' | 'titleModel'> {
     const titleModel = options.titleModel()
-    return { ...(options.hasUsage() ? { hasUsage: true } : {}), ...(titleModel === undefined ? {} : { titleModel }) }
+    return {
+      ...(options.hasUsage() ? { hasUsage: true } : {}),
+      ...(isOwner && options.hasLimits() ? { hasLimits: true } : {}),
+      ...(isOwner && options.hasPeople() ? { hasPeople: true } : {}),
+      ...(titleModel === undefined ? {} : { titleModel }),
+    }
   }
 
   function contentFact(caller: Caller | undefined): Pick<Boot, 'contentKeptMs'> {
@@ -81,10 +88,9 @@ export function bootRoute(options: BootOptions): Route {
   }
 
   /** Facts for people who have signed in. */
-  function viewsOf(isOwner: boolean): Pick<Boot, 'hasKeys' | 'hasLimits' | 'hasHistory'> {
+  function viewsOf(): Pick<Boot, 'hasKeys' | 'hasHistory'> {
     return {
       ...(options.hasKeys() ? { hasKeys: true } : {}),
-      ...(isOwner && options.hasLimits() ? { hasLimits: true } : {}),
       ...(options.hasHistory() ? { hasHistory: true } : {}),
     }
   }

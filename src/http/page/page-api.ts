@@ -25,8 +25,10 @@ export interface Boot {
   readonly contentKeptMs?: number
   /** There are keys, and the user may have some: `GET /api/keys` answers. */
   readonly hasKeys?: true
-  /** There are limits in access.json, or a fault, and the user is an owner: `GET /api/limits` answers. */
+  /** There is a folder for access.json, and the user is an owner. */
   readonly hasLimits?: true
+  /** The user is an owner, and people sign in: `GET /api/people` answers. */
+  readonly hasPeople?: true
   /** The model that the page asks for titles of conversations. Absent: none. */
   readonly titleModel?: string
   /** Conversations of the user are stored by the service, too: `GET /api/history` answers. */
@@ -622,6 +624,72 @@ export interface LimitEffectEntry {
     readonly models: readonly string[]
     readonly areRefused: boolean
   }[]
+}
+
+/** `GET /api/people`, for owners: the people who are signed in, and those who were refused. */
+export interface PeopleAnswer {
+  /** Name of the identity provider. */
+  readonly provider: string
+  /** Those with sessions, the last sign-in first. */
+  readonly people: readonly SignedInEntry[]
+  /** At most 100, the last one first. */
+  readonly refused: readonly RefusedEntry[]
+  /** There is a list of those who may sign in. */
+  readonly hasList: boolean
+}
+
+export interface SignedInEntry {
+  /** At the identity provider. */
+  readonly userId: string
+  readonly userName: string
+  readonly displayName: string
+  /** An https URL, or empty. */
+  readonly avatarUrl: string
+  readonly isOwner: boolean
+  readonly teams: readonly string[]
+  readonly sessions: readonly SessionEntry[]
+}
+
+export interface SessionEntry {
+  /** For `POST /api/people/end`. */
+  readonly id: string
+  /** Such as `Firefox` and `Linux`. Absent: unknown. */
+  readonly browser?: string
+  readonly system?: string
+  /** Unix milliseconds. */
+  readonly since: number
+  /** Unix milliseconds, some minutes exact. Absent: not since the sign-in. */
+  readonly used?: number
+  /** The page that asks is of this session. */
+  readonly isCurrent: boolean
+}
+
+export interface RefusedEntry {
+  readonly user: string
+  readonly userId: string
+  readonly tries: number
+  /** Unix milliseconds. */
+  readonly last: number
+}
+
+/** `POST /api/people/admission`: lets a user in, or no more. */
+export interface AdmissionChange {
+  readonly user: string
+  readonly userId: string
+  readonly mayEnter: boolean
+  /** Saves the change of the file with this fingerprint; 409 `conflict` for another. Absent: nothing is written. */
+  readonly version?: string
+}
+
+export interface AdmissionAnswer {
+  /** Path of the file. */
+  readonly file: string
+  readonly version: string
+  /** Line of the changed member, from 1. */
+  readonly line: number
+  /** The member as it is and as it would be. Nothing else of the file is shown: it may hold a secret. */
+  readonly before: string
+  readonly after: string
 }
 
 /** `GET` and `POST /api/limits/file`, for owners: access.json as it is. */

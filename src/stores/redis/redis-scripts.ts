@@ -84,6 +84,17 @@ redis.call('DEL', value_key)
 forget(ARGV[1])
 `
 
+/** KEYS: the index keys. ARGV: prefix of value keys, most. Returns the newest keys, each before its value, if any. */
+export const listScript = `
+local found = {}
+for _, key in ipairs(redis.call('ZREVRANGE', KEYS[1], 0, tonumber(ARGV[2]) - 1)) do
+  local value = redis.pcall('GET', ARGV[1] .. key)
+  found[#found + 1] = key
+  found[#found + 1] = type(value) == 'string' and value or false
+end
+return found
+`
+
 /** KEYS: the value's. A key of another type holds no value. */
 export const getScript = `
 local value = redis.pcall('GET', KEYS[1])

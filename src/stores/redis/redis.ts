@@ -2,8 +2,8 @@ import { isExpired } from '../age.ts'
 import { StoreUnavailable, type Store, type StoreOptions, type Stores } from '../store.ts'
 import { redisLimit } from './redis-attempt-limit.ts'
 import { RedisConnection, type RedisConnectionOptions } from './redis-connection.ts'
-import { deleteScript, getScript, setScript, takeAllScript, takeScript } from './redis-scripts.ts'
-import { escaped } from './redis-text.ts'
+import { deleteScript, getScript, listScript, setScript, takeAllScript, takeScript } from './redis-scripts.ts'
+import { escaped, unescaped } from './redis-text.ts'
 
 export interface RedisOptions extends RedisConnectionOptions {
   /** Unix milliseconds. */
@@ -83,6 +83,14 @@ function redisStore<Value>(
     async takeAll(owner) {
       const replies = await run(takeAllScript, books, escaped(owner), values)
       return Array.isArray(replies) ? replies.flatMap((reply) => read(reply) ?? []) : []
+    },
+    async list(most) {
+      const replies = await run(listScript, books, values, String(most))
+      if (!Array.isArray(replies)) return []
+      return replies.flatMap((key: unknown, index) => {
+        const value = index % 2 === 0 ? read(replies[index + 1]) : undefined
+        return typeof key !== 'string' || value === undefined ? [] : [{ key: unescaped(key), value }]
+      })
     },
     async delete(key) {
       await run(deleteScript, [...books, values + escaped(key)], escaped(key))

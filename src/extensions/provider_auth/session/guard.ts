@@ -4,32 +4,28 @@ import type { RequestContext, Visitor } from '../../extension.ts'
 import { withStore } from '../responses.ts'
 import { isSafe } from './browser.ts'
 import type { Credentials } from './credentials.ts'
-import { profileOf } from './sessions.ts'
+import { visitorOf } from './signed-in-people.ts'
 
 /**
  * Creates the guard: admits requests with a valid session. Browsers add the cookie to requests of any page, so an
  * unsafe request with the cookie must come from the service's own page (docs/sign-in.md).
  *
  * @param hasCaselessNames as in `Settings`
+ * @param onUse called with the token of each admitted request
  * @throws {WireError} 401, 403, or 503 while the store is unavailable
  */
 export function guard(
   credentials: Credentials,
   ownOrigin: string | undefined,
   hasCaselessNames: boolean,
+  onUse: (token: string) => void = () => undefined,
 ): (visit: RequestContext) => Promise<Visitor> {
   return async function admit({ request }) {
-    const { by, session } = await withStore(() => credentials.require(request))
+    const { by, token, session } = await withStore(() => credentials.require(request))
     if (by === 'cookie' && !isSafe(request.method) && !isFromOwnPages(request, (origin) => origin === ownOrigin))
       throw crossSiteCookie()
-    const profile = profileOf(session)
-    return {
-      user: session.userName,
-      userId: session.userId,
-      subject: profile.id,
-      hasCaselessName: hasCaselessNames,
-      profile,
-    }
+    onUse(token)
+    return visitorOf(session, hasCaselessNames)
   }
 }
 

@@ -99,6 +99,7 @@ export function sessionCache(store: Store<Session>, elapsedMs: () => number): Se
         () => store.takeAll(owner),
       ),
     delete: (key) => endingOf(key, () => store.delete(key)),
+    list: (most) => store.list(most),
   }
   async function getOrRecall(key: string): Promise<Session | undefined> {
     try {

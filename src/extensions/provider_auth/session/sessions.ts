@@ -1,10 +1,11 @@
 import { isRecord } from '../../../base/json-value.ts'
 import { personIdAt } from '../../../base/person-entry.ts'
 import type { Person, Profile } from '../../../people/person.ts'
-import { setBackMsMax, type Store, type StoreOptions } from '../../../stores/store.ts'
+import { setBackMsMax, type Listed, type Store, type StoreOptions } from '../../../stores/store.ts'
 import type { Identity } from '../oauth/identity-provider.ts'
 import { nameKey, parsePerson } from '../settings/restrict-to.ts'
 import type { AllowList } from '../settings/settings.ts'
+import { parseDevice, type Device } from './device.ts'
 import { hashOf, isToken, randomToken } from './random-token.ts'
 
 /** 24 hours (docs/sign-in.md). */
@@ -12,7 +13,7 @@ export const sessionSeconds = 86_400
 const lifeMs = sessionSeconds * 1000
 
 /** A session, stored under the hash of its token (docs/sign-in.md). */
-export interface Session extends Identity {
+export interface Session extends Identity, Device {
   /** Unix seconds with fraction. */
   readonly created: number
   /** Identifies the identity provider; user ids and names are unique only within it. */
@@ -26,6 +27,8 @@ export const sessionStoreOptions: StoreOptions<Session> = {
   valuesPerOwnerMax: 20,
   parse: parseSession,
 }
+
+const listedMax = 5_000
 
 /** User ids stored per name; a name can pass to another account when accounts are renamed. */
 const userIdsMax = 20
@@ -49,7 +52,9 @@ function parseSession(value: unknown): Session | undefined {
     typeof email === 'string' &&
     typeof created === 'number' &&
     typeof realm === 'string'
-  return isWhole ? { userId, userName, displayName, profileUrl, email, created, realm } : undefined
+  return isWhole
+    ? { userId, userName, displayName, profileUrl, email, created, realm, ...parseDevice(value) }
+    : undefined
 }
 
 /** The store owner of a session: a user of an identity provider. */
@@ -84,7 +89,7 @@ export function personCheck(realm: string, restrictTo: AllowList | undefined): (
 /** Creates, finds and ends sessions. */
 export interface Sessions {
   /** Creates a session and returns its token, of which only the hash is stored. */
-  begin(identity: Identity): Promise<string>
+  begin(identity: Identity, device?: Device): Promise<string>
   /**
    * The session of a token, if it is younger than 24 hours and its user is still allowed. Does not read the store for a
    * text without the form of a token.
@@ -92,6 +97,8 @@ export interface Sessions {
   find(token: string): Promise<Session | undefined>
   /** Ends a session and returns it, if it existed. */
   end(token: string): Promise<Session | undefined>
+  /** The newest sessions that are valid, newest first, at most 5,000, with the keys of the store. */
+  list(): Promise<readonly Listed<Session>[]>
   /** Ends all sessions of a user id; returns their number. */
   endAllOfUserId(userId: string): Promise<number>
   /** The same for a user name, with all user ids that signed in under it within 24 hours, or for `id:VALUE`. */
@@ -122,6 +129,10 @@ export function sessions({ store, now, realm, restrictTo, names, hasCaselessName
     return ageMs <= lifeMs && ageMs >= -setBackMsMax
   }
 
+  function mayStay(session: Session): boolean {
+    return restrictTo === undefined || restrictTo.allows(session)
+  }
+
   function nameOf(userName: string): string {
     return hashOf(`${realm} ${keyOf(userName)}`)
   }
@@ -138,12 +149,12 @@ export function sessions({ store, now, realm, restrictTo, names, hasCaselessName
   }
 
   return {
-    async begin({ userId, userName, displayName, profileUrl, email }) {
+    async begin({ userId, userName, displayName, profileUrl, email }, device = {}) {
       await storeName({ userId, userName })
       const token = randomToken()
       await store.set(
         hashOf(token),
-        { userId, userName, displayName, profileUrl, email, created: now() / 1000, realm },
+        { userId, userName, displayName, profileUrl, email, created: now() / 1000, realm, ...device },
         ownerOf({ realm, userId }),
       )
       return token
@@ -154,9 +165,14 @@ export function sessions({ store, now, realm, restrictTo, names, hasCaselessName
       const key = hashOf(token)
       const session = await store.get(key)
       if (session === undefined || !isCurrent(session) || session.realm !== realm) return undefined
-      if (restrictTo === undefined || restrictTo.allows(session)) return session
+      if (mayStay(session)) return session
       await store.delete(key)
       return undefined
+    },
+
+    async list() {
+      const found = await store.list(listedMax)
+      return found.filter(({ value }) => isCurrent(value) && value.realm === realm && mayStay(value))
     },
 
     end: async (token) => (isToken(token) ? store.take(hashOf(token)) : undefined),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseAllowList } from './restrict-to.ts'
+import { changeAllowList, parseAllowList } from './restrict-to.ts'
 
 /** Ignores case. */
 const caseless = (text: string) => parseAllowList(text, true)
@@ -130,5 +130,29 @@ describe('restrict_to', () => {
         },
       ),
     )
+  })
+})
+
+describe('a change of restrict_to', () => {
+  const eve = { userName: 'eve', userId: '9' }
+  test.each<[unknown, boolean, string | readonly string[] | undefined]>([
+    ['ada', true, 'ada, eve'],
+    [['ada'], true, ['ada', 'eve']],
+    [[], true, ['eve']],
+    ['ada @EVE id:9, evelyn', false, 'ada, evelyn'],
+    [['ada', 'id:9', '@eve', 'eve ada'], false, ['ada', 'eve ada']],
+    // An empty text would let in everyone, and a variable is not in the file.
+    ['eve', false, []],
+    ['', true, undefined],
+    ['$USERS', true, undefined],
+    [undefined, true, undefined],
+  ])('%p with or without eve (%p) is %p', (value, isAllowed, after) => {
+    expect(changeAllowList(value, eve, { isAllowed, isCaseless: true })).toEqual(after)
+  })
+
+  test.each(['eve ada', 'eve,ada', '$eve', '@eve', 'ID:1'])('names %p by the id', (userName) => {
+    const change = { isAllowed: true, isCaseless: true }
+    expect(changeAllowList('ada', { userName, userId: '9' }, change)).toBe('ada, id:9')
+    expect(changeAllowList('ada', { userName, userId: '9 9' }, change)).toBeUndefined()
   })
 })

@@ -38,6 +38,35 @@ export function parsePerson(text: string): Pick<Identity, 'userId' | 'userName'>
   return userId === undefined ? { userId: '', userName: text.replace(/^@/, '') } : { userId, userName: '' }
 }
 
+/**
+ * `restrict_to`, as the file has it, with a user or without.
+ *
+ * @returns `undefined`: it cannot be changed, since a variable has it, or it restricts nobody
+ */
+export function changeAllowList(
+  value: unknown,
+  { userId, userName }: Pick<Identity, 'userId' | 'userName'>,
+  { isAllowed, isCaseless }: { readonly isAllowed: boolean; readonly isCaseless: boolean },
+): string | readonly string[] | undefined {
+  const keyOf = nameKey(isCaseless)
+  const isOther = (entry: string): boolean => {
+    const named = parsePerson(entry)
+    return named.userId === '' ? keyOf(named.userName) !== keyOf(userName) : named.userId !== userId
+  }
+  // Other names would be read as something else.
+  const entry = /^(?!id:)[^\s,$@][^\s,]*$/i.test(userName) ? userName : `id:${userId}`
+  if (typeof value === 'string') {
+    if (value.startsWith('$') || value.trim() === '') return undefined
+    if (isAllowed) return separators.test(entry) ? undefined : `${value}, ${entry}`
+    const others = value.split(separators).filter((each) => each !== '' && isOther(each))
+    // An empty text would let in everyone.
+    return others.length === 0 ? [] : others.join(', ')
+  }
+  if (!Array.isArray(value)) return undefined
+  const texts = value.filter((each) => typeof each === 'string')
+  return isAllowed ? [...texts, entry] : texts.filter(isOther)
+}
+
 /** Returns the function that maps user names to the key they are compared by. */
 export function nameKey(isCaseless: boolean): (name: string) => string {
   return isCaseless ? foldCase : (name) => name
