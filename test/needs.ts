@@ -24,6 +24,8 @@ export const needed = {
   haproxy: { package: 'haproxy', commands: ['haproxy'] },
   caddy: { package: 'caddy', commands: ['caddy'] },
   curl: { package: 'curl', commands: ['curl'] },
+  squid: { package: 'squid', commands: ['squid'], folders: '/usr/sbin' },
+  tinyproxy: { package: 'tinyproxy', commands: ['tinyproxy'] },
   python3: { package: 'python3', commands: ['python3'] },
 } as const satisfies Readonly<Record<string, Needed>>
 

@@ -199,9 +199,9 @@ test('commands read keys from files, and name a file without a key', async () =>
   ]
   await writeFile(join(home, 'providers.json'), JSON.stringify({ providers: entries }))
   const { out } = await runSvcWith({ CREDENTIALS_DIRECTORY: credentials }, home, 'providers')
-  expect(out).toContain('the key file /nowhere/groq is missing or empty')
-  expect(out).toContain(`the key file ${home} has no usable key`)
-  expect(out.match(/key file/g)).toHaveLength(2)
+  expect(out).toContain('the file /nowhere/groq is missing or empty')
+  expect(out).toContain(`the file ${home} does not hold what it should`)
+  expect(out.match(/the file/g)).toHaveLength(2)
 })
 
 describe('a key typed on the page', () => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { errorCode } from '../base/error-code.ts'
 import { UsageError } from '../base/start-errors.ts'
 import { ConfigError, type Config } from '../config/config.ts'
-import type { Environment } from '../config/file/resolve-provider.ts'
+import type { Environment } from '../config/file/environment.ts'
 import { BadHistoryKey, readOwnerKey, type OwnerKey, type OwnerKeys } from '../ledger/history/history-key.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { ProviderConfig } from '../config/config.ts'
+import { isKey, isPem, type Environment } from '../config/file/environment.ts'
 import { keysEnvFile, KeyTexts, parseKeysEnv, readKeyText, type ProviderKeys } from '../config/file/key-texts.ts'
 import { isReadableByAll } from '../config/file/load-config.ts'
-import { isKey, keyFileOf, type Environment } from '../config/file/resolve-provider.ts'
 import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
 import type { Logger } from '../observe/log.ts'
 
@@ -60,7 +60,7 @@ export class KeyFiles implements ProviderKeys {
 
   /** Follows the files of these providers only. */
   keep(providers: readonly ProviderConfig[]): void {
-    const kept = new Set([this.#variablesFile, ...providers.map(keyFileOf)])
+    const kept = new Set([this.#variablesFile, ...providers.flatMap(({ files = [] }) => files)])
     for (const [path, file] of this.#files) {
       if (kept.has(path)) continue
       file.close()
@@ -133,7 +133,7 @@ export class KeyFiles implements ProviderKeys {
       load: async (text) => text,
       apply: async (text, isReporter) => {
         if (!this.#isThere(path, text, isReporter)) return
-        if (text === undefined || !isKey(text)) {
+        if (text === undefined || !(isKey(text) || isPem(text))) {
           if (isReporter) log.warn('a key file has no usable key; the former one stays in use', { file: path })
           return
         }

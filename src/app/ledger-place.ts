@@ -1,7 +1,7 @@
 import { readFileSync, existsSync } from 'node:fs'
 import { errorCode } from '../base/error-code.ts'
 import { UsageError } from '../base/start-errors.ts'
-import type { Environment } from '../config/file/resolve-provider.ts'
+import type { Environment } from '../config/file/environment.ts'
 import { findHome } from '../config/home.ts'
 import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import { LedgerTooNew, type Ledger } from '../ledger/ledger.ts'

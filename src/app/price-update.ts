@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { errorCode } from '../base/error-code.ts'
 import { UsageError } from '../base/start-errors.ts'
+import type { Environment } from '../config/file/environment.ts'
 import { isLoopback } from '../config/file/provider-target.ts'
 import { readPriceList, type ForeignPriceList } from '../config/file/read-price-list.ts'
 import { priceFacts, type Price } from '../formats/model.ts'
@@ -20,12 +21,16 @@ const fetchMsDefault = 60_000
  * @throws {UsageError} for an address that is not allowed
  * @throws {ConfigError} for a list with faults
  */
-export async function fetchPriceList(from: string, timeoutMs = fetchMsDefault): Promise<ForeignPriceList> {
-  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(from) ? await fetched(from, timeoutMs) : await read(from)
+export async function fetchPriceList(
+  from: string,
+  environment: Environment,
+  timeoutMs = fetchMsDefault,
+): Promise<ForeignPriceList> {
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(from) ? await fetched(from, environment, timeoutMs) : await read(from)
   return readPriceList(text, from)
 }
 
-async function fetched(from: string, timeoutMs: number): Promise<string> {
+async function fetched(from: string, environment: Environment, timeoutMs: number): Promise<string> {
   const url = URL.canParse(from) ? new URL(from) : undefined
   if (url === undefined)
     throw new UsageError('--from: found an address that is not valid (not shown, since it may have a password)')
@@ -35,7 +40,7 @@ async function fetched(from: string, timeoutMs: number): Promise<string> {
     throw new UsageError(`--from: found "${from}", allowed: an https address, http on this machine, or a file`)
   const transport = httpClient()
   try {
-    const response = await hostFetch(transport)(url.href, {
+    const response = await hostFetch(transport, environment)(url.href, {
       method: 'GET',
       headers: { accept: 'application/json', 'user-agent': 'svc' },
       timeoutMs,

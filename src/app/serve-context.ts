@@ -1,4 +1,4 @@
-import type { Environment } from '../config/file/resolve-provider.ts'
+import type { Environment } from '../config/file/environment.ts'
 import { findHome } from '../config/home.ts'
 import { descriptorWriter } from '../observe/descriptor-writer.ts'
 import { logger, type LogLevel, type Logger } from '../observe/log.ts'

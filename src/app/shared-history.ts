@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { Environment } from '../config/file/resolve-provider.ts'
+import type { Environment } from '../config/file/environment.ts'
 import { conversationMarks } from '../http/page/conversation-marks.ts'
 import type { History } from '../ledger/history/history.ts'
 import { LedgerUnavailable } from '../ledger/ledger.ts'

@@ -1,5 +1,5 @@
 import { ResourceUnavailable } from '../base/start-errors.ts'
-import type { Environment } from '../config/file/resolve-provider.ts'
+import type { Environment } from '../config/file/environment.ts'
 import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import { LedgerUnavailable, type AuditTable, type Ledger } from '../ledger/ledger.ts'
 import type { UseAsker } from '../ledger/use/use-asker.ts'

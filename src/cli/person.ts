@@ -8,7 +8,7 @@ import { errorCode } from '../base/error-code.ts'
 import { personEntry, personIdAt } from '../base/person-entry.ts'
 import { harmless } from '../base/shown-text.ts'
 import { UsageError } from '../base/start-errors.ts'
-import type { Environment } from '../config/file/resolve-provider.ts'
+import type { Environment } from '../config/file/environment.ts'
 import {
   exportConversations,
   findHistoryOwners,

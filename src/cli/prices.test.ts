@@ -126,7 +126,7 @@ describe('svc prices update', () => {
   })
 
   test('ends at its time limit', async () => {
-    await expect(fetchPriceList(`${base}/slow`, 50)).rejects.toThrow('no answer within 50 ms')
+    await expect(fetchPriceList(`${base}/slow`, {}, 50)).rejects.toThrow('no answer within 50 ms')
   })
 
   test.each([

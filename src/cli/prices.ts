@@ -41,7 +41,7 @@ async function run({ positionals: [word], flags: given, environment, stdout, std
     import('../config/file/read-text.ts'),
   ])
   const previous = parseFetchedPrices(await readConfigText(path), path)?.prices ?? new Map()
-  const list = await update.fetchPriceList(given.from)
+  const list = await update.fetchPriceList(given.from, environment)
   const { prices, changes } = update.priceUpdate(shippedPrices(), previous, list)
   const doubtful = changes.filter(({ doubt }) => doubt !== undefined)
   stdout.write(`${countsOf(changes)}\n`)

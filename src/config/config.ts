@@ -2,6 +2,7 @@ import type { FurtherFormat } from '../formats/ask.ts'
 import type { OfferedModel, Price } from '../formats/model.ts'
 import type { Owners } from '../people/owners.ts'
 import type { TargetProfile } from '../profiles/profile.ts'
+import type { Certificates, HttpProxy } from '../transport/transport.ts'
 
 /*
  * One typed configuration. `file/` reads the files (JSON with comments) by tables of shapes (`shapes/`), and names
@@ -68,11 +69,11 @@ export interface Quirks {
 /** A setting without which a provider cannot be used. */
 export interface Lack {
   /**
-   * `unset`: none of the variables is set. `invalid`: the value of the variable does not fit. `missing_file`: the key
-   * file is missing or empty. `invalid_file`: it has no usable key.
+   * `unset`: none of the variables is set. `invalid`: the value of the variable does not fit. `missing_file`: the file
+   * is missing or empty. `invalid_file`: it does not hold what it should.
    */
   readonly code: 'unset' | 'invalid' | 'no_base_url' | 'missing_file' | 'invalid_file'
-  /** Names of environment variables, or the path of a key file; none for `no_base_url`. */
+  /** Names of environment variables, or the path of a file; none for `no_base_url`. */
   readonly variables: readonly string[]
 }
 
@@ -94,6 +95,11 @@ export interface ProviderConfig {
   readonly apiKey?: string
   /** The name of the key in the environment: a variable, or a key file (`fileVariable`). Absent: in the entry. */
   readonly keyName?: string
+  /** The files that hold its key, its proxy and its certificates. */
+  readonly files?: readonly string[]
+  /** The proxy on the way. Absent: none. */
+  readonly proxy?: HttpProxy
+  readonly tls?: Certificates
   /** Additional request headers, with variables resolved. */
   readonly headers: Readonly<Record<string, string>>
   /** `'*'`: the provider's own list. */

@@ -3,7 +3,8 @@ import type { Brand } from './brand.ts'
 import { brands } from './catalogue.ts'
 import type { Config, ProviderConfig } from './config.ts'
 import { defaultFailover, defaultLimits } from './defaults.ts'
-import { readVariable, resolveProvider, type Environment } from './file/resolve-provider.ts'
+import { readVariable, type Environment } from './file/environment.ts'
+import { resolveProvider } from './file/resolve-provider.ts'
 import { probeModels } from './probe.ts'
 
 /** Asks a server at this port of 127.0.0.1 for its models; `undefined` when none responds. Never rejects. */

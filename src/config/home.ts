@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { userHome } from '../base/user-home.ts'
-import type { Environment } from './file/resolve-provider.ts'
+import type { Environment } from './file/environment.ts'
 
 /** The folder for the files of the service. Absolute paths, which may not exist yet. */
 export interface Home {

@@ -6,7 +6,7 @@ import type { OpaqueSeal } from '../formats/opaque-seal.ts'
 import type { Part } from '../formats/part.ts'
 import type { WholeReply } from '../formats/reply.ts'
 import type { UpstreamFailure } from '../service/failure.ts'
-import type { ResponseHeaders } from '../transport/transport.ts'
+import type { Origin, ResponseHeaders } from '../transport/transport.ts'
 
 /*
  * How a family of providers is reached: paths, headers, errors, model lists. `openai.ts`, `anthropic.ts` and
@@ -18,7 +18,7 @@ import type { ResponseHeaders } from '../transport/transport.ts'
  */
 
 /** The settings of one provider that a protocol needs. */
-export interface Endpoint extends Pick<PassThroughTarget, 'overrides'> {
+export interface Endpoint extends Pick<PassThroughTarget, 'overrides'>, Pick<Origin, 'proxy' | 'tls'> {
   /** The provider's id. */
   readonly id: string
   /** Brand of the provider, if it is known. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'bun'
-import { connect } from './connect.ts'
+import { connect, proxyAuthorization, proxyRefusal } from './connect.ts'
 import {
   connection,
   joinedBytesMax,
@@ -64,7 +64,8 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
     const known = byObject.get(origin)
     if (known !== undefined) return known
     const host = hostHeader(origin)
-    const name = `${origin.secure ? 'https' : 'http'}://${host} ${origin.owner ?? ''}`
+    const { secure, owner, proxy, tls } = origin
+    const name = `${secure ? 'https' : 'http'}://${host} ${JSON.stringify([owner, proxy, tls])}`
     const destination = byName.get(name) ?? makeDestination(origin, host)
     byName.set(name, destination)
     byObject.set(origin, destination)
@@ -93,7 +94,8 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
     open++
     let socket: Socket<SocketUser>
     try {
-      socket = await connect(origin, outgoing.connectMs, outgoing.signal, certificateAuthorities)
+      const { connectMs, signal } = outgoing
+      socket = await connect({ origin, connectMs, signal, certificateAuthorities })
     } catch (error) {
       open--
       outgoing.reject(
@@ -121,7 +123,7 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
           body,
           head: requestHead(destination, request),
           signal,
-          resolve,
+          resolve: request.origin.proxy === undefined ? resolve : throughProxy(resolve, reject),
           reject,
         }
         const kept = idle.take(destination.idleList)
@@ -148,6 +150,18 @@ function hostHeader({ secure, hostname, port }: Origin): string {
   return port === (secure ? 443 : 80) ? name : `${name}:${port}`
 }
 
+/** Refuses an answer of the proxy itself. */
+function throughProxy(
+  resolve: (response: UpstreamResponse) => void,
+  reject: (error: TransportError) => void,
+): (response: UpstreamResponse) => void {
+  return (response) => {
+    if (response.status !== 407) return resolve(response)
+    response.body.cancel()
+    reject(proxyRefusal(407))
+  }
+}
+
 const printable = /^\/[\x21-\x7e]*$/
 
 /**
@@ -159,10 +173,11 @@ function requestHead(destination: Destination, { method, path, headers }: Upstre
   const last = destination.lastHead
   if (last !== undefined && last.path === path && last.headers === headers && last.method === method) return last.bytes
   if (!printable.test(path)) throw new TypeError('The request path has a character that must be percent-encoded')
-  const bytes = Buffer.from(
-    `${method} ${path} HTTP/1.1\r\nhost: ${destination.host}\r\naccept-encoding: identity\r\n${headers}`,
-    'latin1',
-  )
+  const { origin, host } = destination
+  const isWhole = origin.proxy !== undefined && !origin.secure
+  const target = isWhole ? `http://${host}${path}` : path
+  const own = `host: ${host}\r\naccept-encoding: identity\r\n${isWhole ? proxyAuthorization(origin.proxy) : ''}`
+  const bytes = Buffer.from(`${method} ${target} HTTP/1.1\r\n${own}${headers}`, 'latin1')
   destination.lastHead = { method, path, headers, bytes }
   return bytes
 }

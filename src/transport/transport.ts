@@ -20,6 +20,28 @@ export interface Origin {
    * owner's caller.
    */
   readonly owner?: string
+  /** The proxy on the way. Absent: none. */
+  readonly proxy?: HttpProxy
+  /** Certificates for this origin. Absent: the usual authorities, and no certificate of the client. */
+  readonly tls?: Certificates
+}
+
+/** An HTTP proxy. It gets CONNECT for a secure origin, and requests with whole URLs for another. */
+export interface HttpProxy {
+  /** Name or address, without brackets. */
+  readonly hostname: string
+  readonly port: number
+  /** The value of Proxy-Authorization, such as `Basic …`. */
+  readonly authorization?: string
+}
+
+/** Texts in PEM. */
+export interface Certificates {
+  /** Trusted authorities, instead of the usual ones. */
+  readonly ca?: string
+  /** The client's certificate, and its key. */
+  readonly cert?: string
+  readonly key?: string
 }
 
 /** One HTTP/1.1 request to an upstream. */
@@ -35,7 +57,7 @@ export interface UpstreamRequest {
   readonly headers: HeaderBlock
   /** The body in pieces, sent in order. Empty for GET. */
   readonly body: readonly Uint8Array[]
-  /** Milliseconds for DNS lookup, TCP and TLS together. */
+  /** Milliseconds for DNS lookup, TCP, CONNECT and TLS together. */
   readonly connectMs: number
   /** Most bytes of a response body, after decompression. A larger body fails with `too_large`. */
   readonly bodyBytesMax: number
@@ -110,6 +132,10 @@ export type TransportErrorKind =
   | 'tls'
   /** The connection was accepted in time, but the TLS handshake was not finished in time. */
   | 'tls_timeout'
+  /** The proxy could not be reached, or refused to connect. */
+  | 'proxy'
+  /** The proxy wants other credentials (407). */
+  | 'proxy_credential'
   /** Closed or reset before the first byte of a response on a fresh connection. */
   | 'reset'
   /** More than 20 informational (1xx) responses. */

@@ -10,7 +10,6 @@ import type { Dialect, ExchangeNotes, ModelTarget } from '../protocols/protocol.
 import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call, Service } from '../service/service.ts'
-import { parseOrigin } from '../transport/header-block.ts'
 import {
   responseMemoryError,
   TransportError,
@@ -57,10 +56,9 @@ export interface ExchangeOptions {
 /** A provider over HTTP: one request, one answer, classified failures (failover.md). */
 export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> {
   const { upstream, model, idleMs, answerBudget, profile } = options
-  const { transport, protocol, endpoint, connectMs, base } = upstream
+  const { transport, protocol, endpoint, origin, connectMs, base } = upstream
   const { framing = serverSentEvents } = protocol
   const seal = upstream.sealOf(model)
-  const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
   const known: ModelTarget = { ...endpoint, profile: profile.current }
   let asked = base.endpoint
   const dialects = new Map<Dialect, SpokenDialect>()

@@ -1,5 +1,4 @@
 import type { UpstreamModel } from '../protocols/protocol.ts'
-import { parseOrigin } from '../transport/header-block.ts'
 import type { UpstreamResponse, UpstreamSignal } from '../transport/transport.ts'
 import { exchangeFailure } from './transport-failure.ts'
 import type { Upstream } from './upstream.ts'
@@ -98,13 +97,12 @@ export async function modelsStatus(upstream: Upstream, signal: UpstreamSignal): 
 }
 
 async function getPage(
-  { transport, protocol, endpoint, connectMs, sign }: Upstream,
+  { transport, protocol, endpoint, origin, connectMs, sign }: Upstream,
   signal: UpstreamSignal,
   cursor?: string,
   bodyBytesMax = bytesMax,
 ): Promise<UpstreamResponse> {
   const request = { method: 'GET', path: protocol.models.page(endpoint, cursor), body: [] } as const
   const { block: headers } = await sign(request, signal)
-  const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
   return transport.request({ ...request, origin, headers, connectMs, bodyBytesMax }, signal)
 }

@@ -1,36 +1,31 @@
-import { outOfResources, UpstreamFailure } from '../service/failure.ts'
-import { TransportError } from '../transport/transport.ts'
+import { outOfResources, UpstreamFailure, type FailureClass } from '../service/failure.ts'
+import { TransportError, type TransportErrorKind } from '../transport/transport.ts'
+
+type Details = { readonly timedOut?: boolean; readonly ambiguous?: boolean }
+type Kind = Exclude<TransportErrorKind, 'resources' | 'aborted'>
+
+/** Class and message of each kind. Without a message, that of the error. */
+const failures: Readonly<Record<Kind, readonly [FailureClass, string | undefined, Details?]>> = {
+  dns: ['dns', 'DNS lookup failed'],
+  connect: ['connect', 'connection refused or unreachable'],
+  connect_timeout: ['connect', 'connection timed out', { timedOut: true }],
+  tls: ['tls', 'TLS failed: certificate or handshake error'],
+  tls_timeout: ['tls', 'TLS handshake timed out', { timedOut: true }],
+  proxy: ['connect', undefined],
+  proxy_credential: ['credential', undefined],
+  reset: ['reset', 'connection closed before an answer', { ambiguous: true }],
+  informational: ['informational', 'too many informational responses', { ambiguous: true }],
+  malformed: ['malformed', 'the answer is not HTTP', { ambiguous: true }],
+  too_large: ['too_large', 'the answer is too large'],
+  short_body: ['malformed', 'the answer is truncated', { ambiguous: true }],
+}
 
 /** Classifies a transport error before the head of an answer (failover.md rows 1 to 8). Returns others unchanged. */
 export function exchangeFailure(error: unknown): unknown {
-  if (!(error instanceof TransportError)) return error
-  const cause = { cause: error }
-  switch (error.kind) {
-    case 'dns':
-      return new UpstreamFailure('dns', 'DNS lookup failed', cause)
-    case 'connect':
-      return new UpstreamFailure('connect', 'connection refused or unreachable', cause)
-    case 'connect_timeout':
-      return new UpstreamFailure('connect', 'connection timed out', { ...cause, timedOut: true })
-    case 'tls_timeout':
-      return new UpstreamFailure('tls', 'TLS handshake timed out', { ...cause, timedOut: true })
-    case 'tls':
-      return new UpstreamFailure('tls', 'TLS failed: certificate or handshake error', cause)
-    case 'reset':
-      return new UpstreamFailure('reset', 'connection closed before an answer', { ...cause, ambiguous: true })
-    case 'informational':
-      return new UpstreamFailure('informational', 'too many informational responses', { ...cause, ambiguous: true })
-    case 'malformed':
-      return new UpstreamFailure('malformed', 'the answer is not HTTP', { ...cause, ambiguous: true })
-    case 'too_large':
-      return new UpstreamFailure('too_large', 'the answer is too large', cause)
-    case 'short_body':
-      return new UpstreamFailure('malformed', 'the answer is truncated', { ...cause, ambiguous: true })
-    case 'resources':
-      return outOfResources(error)
-    case 'aborted':
-      return error
-  }
+  if (!(error instanceof TransportError) || error.kind === 'aborted') return error
+  if (error.kind === 'resources') return outOfResources(error)
+  const [failure, message = error.message, details] = failures[error.kind]
+  return new UpstreamFailure(failure, message, { ...details, cause: error })
 }
 
 /** Classifies a failed read of the body of a 200 answer (failover.md rows 23 and 29). */

@@ -3,12 +3,19 @@ import { type OpaqueSeal, opaqueSeal } from '../formats/opaque-seal.ts'
 import type { Endpoint, Protocol, RequestHeaders, UnsignedRequest } from '../protocols/protocol.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { withinMs } from '../service/within.ts'
-import { headerBlock } from '../transport/header-block.ts'
-import { TransportError, type HeaderBlock, type Transport, type UpstreamSignal } from '../transport/transport.ts'
+import { headerBlock, parseOrigin } from '../transport/header-block.ts'
+import {
+  TransportError,
+  type HeaderBlock,
+  type Origin,
+  type Transport,
+  type UpstreamSignal,
+} from '../transport/transport.ts'
 import { hideSecrets, type HiddenSecrets } from './hide-secrets.ts'
 
 /** One provider over HTTP. */
 export interface Upstream extends UpstreamOptions {
+  readonly origin: Origin
   /** Where its API is. */
   readonly base: ApiBase
   /**
@@ -46,13 +53,18 @@ export interface Signed {
 export function upstreamAt(options: UpstreamOptions): Upstream {
   const { protocol, connectMs, renewedKey } = options
   let { endpoint } = options
+  const { id: owner, proxy, tls } = endpoint
+  const passed = proxy?.authorization === undefined ? {} : { 'proxy-authorization': proxy.authorization }
   let sign = protocol.sign(endpoint)
   let last: { readonly headers: RequestHeaders; readonly signed: Signed } | undefined
 
   /** Signers return the same object while their headers are the same. */
   function signedBy(headers: RequestHeaders): Signed {
     if (last?.headers !== headers)
-      last = { headers, signed: { block: headerBlock(headers), secrets: hideSecrets(endpoint, headers) } }
+      last = {
+        headers,
+        signed: { block: headerBlock(headers), secrets: hideSecrets(endpoint, { ...headers, ...passed }) },
+      }
     return last.signed
   }
 
@@ -66,6 +78,7 @@ export function upstreamAt(options: UpstreamOptions): Upstream {
 
   return {
     ...options,
+    origin: { ...parseOrigin(new URL(endpoint.baseUrl)), owner, ...(proxy && { proxy }), ...(tls && { tls }) },
     base: new ApiBase(endpoint, protocol),
     sealOf: originSeal(endpoint),
     key: () => endpoint.apiKey,

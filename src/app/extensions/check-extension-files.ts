@@ -1,6 +1,6 @@
+import type { Environment } from '../../config/file/environment.ts'
 import { parseExtensionFile } from '../../config/file/extension-file.ts'
 import { readConfigText } from '../../config/file/read-text.ts'
-import type { Environment } from '../../config/file/resolve-provider.ts'
 import { extensionFile } from '../../config/home.ts'
 import { load, names } from '../../extensions/extension-list.ts'
 import { memoryStores } from '../../stores/memory.ts'

@@ -3,7 +3,7 @@ import { httpClient } from '../../transport/http-client.ts'
 import { hostFetch } from './host-fetch.ts'
 
 const transport = httpClient()
-const ask = hostFetch(transport)
+const ask = hostFetch(transport, {})
 const usual = {
   method: 'GET',
   headers: { accept: 'application/json', 'user-agent': 'svc' },

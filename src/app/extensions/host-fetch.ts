@@ -1,3 +1,5 @@
+import type { Environment } from '../../config/file/environment.ts'
+import { usualProxy } from '../../config/file/resolve-way.ts'
 import type { FetchOptions } from '../../extensions/extension.ts'
 import { headerBlock, parseOrigin } from '../../transport/header-block.ts'
 import type { Transport } from '../../transport/transport.ts'
@@ -5,8 +7,11 @@ import type { Transport } from '../../transport/transport.ts'
 /** Limit of DNS, TCP and TLS. */
 const connectMsMax = 5_000
 
-/** `Host.fetch` on the service's HTTP client: no redirects, bounded time and size, no proxy of the environment. */
-export function hostFetch(transport: Transport): (url: string, options: FetchOptions) => Promise<Response> {
+/** `Host.fetch` on the service's HTTP client: no redirects, bounded time and size, the proxy of the environment. */
+export function hostFetch(
+  transport: Transport,
+  environment: Environment,
+): (url: string, options: FetchOptions) => Promise<Response> {
   return async function fetchForExtension(address, { method, headers, body, timeoutMs, bytesMax }) {
     const url = new URL(address)
     const controller = new AbortController()
@@ -14,7 +19,7 @@ export function hostFetch(transport: Transport): (url: string, options: FetchOpt
     try {
       const response = await transport.request(
         {
-          origin: { ...parseOrigin(url), owner: 'extension' },
+          origin: { ...parseOrigin(url), owner: 'extension', ...usualProxy(url, environment) },
           method,
           path: `${url.pathname}${url.search}`,
           headers: headerBlock(headers),

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../config/config.ts'
+import type { Environment } from '../../config/file/environment.ts'
 import { exists, exposureOf, parseExtensionFile, type ExtensionFile } from '../../config/file/extension-file.ts'
-import type { Environment } from '../../config/file/resolve-provider.ts'
 import { extensionFile } from '../../config/home.ts'
 import type { FollowedFile, FollowFile } from '../../config/watch/follow-file.ts'
 import { ExtensionConfigError, type Contribution, type Extension, type Host } from '../../extensions/extension.ts'

@@ -53,7 +53,7 @@ export async function startExtensions(needs: ExtensionNeeds): Promise<void> {
       log,
       warn,
       follow: needs.files.follow,
-      fetch: hostFetch(needs.transport),
+      fetch: hostFetch(needs.transport, environment),
       load: (name) => loadExtension(name, modules),
       admit(contributions) {
         checkOwnersNamed(active.config, contributions, path)

@@ -1,6 +1,6 @@
 import { findBrand } from '../catalogue.ts'
 import type { Config, ProviderConfig } from '../config.ts'
-import { readVariable, type Environment } from '../file/resolve-provider.ts'
+import { readVariable, type Environment } from '../file/environment.ts'
 
 export interface InitialOptions {
   readonly environment: Environment

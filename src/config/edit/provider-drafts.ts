@@ -11,8 +11,8 @@ import type {
 import { brands, findBrand } from '../catalogue.ts'
 import { ConfigError, formatFault, type ProviderConfig } from '../config.ts'
 import { defaultTimeouts } from '../defaults.ts'
+import { readVariable, type Environment } from '../file/environment.ts'
 import { parseConfig } from '../file/parse-config.ts'
-import { readVariable, type Environment } from '../file/resolve-provider.ts'
 import { variablePattern } from '../file/rules.ts'
 import type { ProviderMembers } from './change-provider.ts'
 

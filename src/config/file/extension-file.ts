@@ -3,9 +3,9 @@ import { jsonShape, namedShape } from '../../shapes/containers.ts'
 import { memberNode, type ValuePlace, type ShapeNode } from '../../shapes/node.ts'
 import { refuseNode, type ValueShape } from '../../shapes/shape.ts'
 import { ConfigError } from '../config.ts'
+import { readVariable, type Environment } from './environment.ts'
 import { collectFindings } from './fault-lines.ts'
 import { FileNode, parseJsonTree } from './json-tree.ts'
-import { readVariable, type Environment } from './resolve-provider.ts'
 import { variablePattern } from './rules.ts'
 
 /** A parsed configuration file of an extension: JSON values with `$NAME` resolved, for the extension to check. */

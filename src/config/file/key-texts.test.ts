@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ConfigError } from '../config.ts'
+import { fileVariable } from './environment.ts'
 import { KeyTexts, parseKeysEnv } from './key-texts.ts'
 import { parseConfig } from './parse-config.ts'
-import { fileVariable } from './resolve-provider.ts'
 
 describe('keys.env', () => {
   test.each([

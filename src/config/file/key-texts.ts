@@ -1,8 +1,8 @@
 import { table } from '../../base/table.ts'
 import { ConfigError, type ConfigFault } from '../config.ts'
 import { findHome } from '../home.ts'
+import { fileVariable, readVariable, type Environment } from './environment.ts'
 import { readConfigText } from './read-text.ts'
-import { fileVariable, readVariable, type Environment } from './resolve-provider.ts'
 
 /** Where keys of providers come from, beside the configuration itself. */
 export interface ProviderKeys {

@@ -3,10 +3,10 @@ import type { Config } from '../config.ts'
 import { detectProviders, type Probe } from '../detect.ts'
 import { findHome } from '../home.ts'
 import { fingerprint } from '../watch/fingerprint.ts'
+import type { Environment } from './environment.ts'
 import { readKeys, type ProviderKeys } from './key-texts.ts'
 import { parseConfig } from './parse-config.ts'
 import { fileError, readConfigText } from './read-text.ts'
-import { keyFileOf, type Environment } from './resolve-provider.ts'
 
 export interface LoadOptions {
   /**
@@ -49,7 +49,7 @@ export async function configOf(text: string | undefined, options: LoadOptions): 
     return detectProviders({ ...options, environment })
   }
   const first = parseConfig(text, { file, environment })
-  const hadUnread = await keys.read(first.providers.flatMap((provider) => keyFileOf(provider) ?? []))
+  const hadUnread = await keys.read(first.providers.flatMap(({ files = [] }) => files))
   const config = hadUnread ? parseConfig(text, { file, environment }) : first
   if (warn !== undefined && (await isReadableByAll(file)) && holdsLiteralSecret(text)) {
     warn(

@@ -2,7 +2,7 @@ import type { TextRule } from '../../base/text-rule.ts'
 import type { Owners } from '../../people/owners.ts'
 import { listShape } from '../../shapes/containers.ts'
 import { textShape } from '../../shapes/shape.ts'
-import { readVariable, type Environment } from './resolve-provider.ts'
+import { readVariable, type Environment } from './environment.ts'
 import { variablePattern } from './rules.ts'
 
 /** A user name of the identity provider, or `$NAME` of a variable. */

@@ -7,12 +7,12 @@ import { listShape, namedShape, namesBy, objectShape } from '../../shapes/contai
 import { forRepeats, memberNode, type ShapeNode } from '../../shapes/node.ts'
 import { flagShape, integerShape, mapShape, refuseNode, textShape, type ValueShape } from '../../shapes/shape.ts'
 import { accessFile } from '../home.ts'
+import type { Environment } from './environment.ts'
 import { contentShape } from './read-content-rules.ts'
 import { readFileBy, schemaAddress } from './read-file.ts'
 import { keysShape } from './read-keys.ts'
 import { limitsShape, type NamesOfFile } from './read-limits.ts'
 import { readConfigText } from './read-text.ts'
-import type { Environment } from './resolve-provider.ts'
 import { idRule, personRule } from './rules.ts'
 
 const zoneRule: TextRule = {

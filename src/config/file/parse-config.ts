@@ -13,10 +13,11 @@ import {
 } from '../../shapes/shape.ts'
 import { ConfigError, type Config, type ConfigFault } from '../config.ts'
 import { defaultFailover, defaultLimits } from '../defaults.ts'
+import type { Environment } from './environment.ts'
 import { ownersOf, ownersShape } from './owners.ts'
 import { providerShape, type ParsedProvider } from './parse-provider.ts'
 import { readFileBy, schemaAddress } from './read-file.ts'
-import { resolveProvider, type Environment } from './resolve-provider.ts'
+import { resolveProvider } from './resolve-provider.ts'
 import { durationMsMax, modelName, modelNameRule, serviceNameRule } from './rules.ts'
 
 /** 1 MiB, enough for thousands of providers. */

@@ -12,9 +12,9 @@ import {
   type ValueShape,
 } from '../../shapes/shape.ts'
 import { findHome } from '../home.ts'
+import type { Environment } from './environment.ts'
 import { readFileBy, schemaAddress } from './read-file.ts'
 import { readConfigText } from './read-text.ts'
-import type { Environment } from './resolve-provider.ts'
 import { modelName } from './rules.ts'
 
 /** A preset of presets.json (docs/page.md#presets). Absent members leave those of a conversation as they are. */

@@ -3,10 +3,10 @@ import type { PriceList } from '../../prices/price-book.ts'
 import { namedShape, namesBy, objectShape } from '../../shapes/containers.ts'
 import { mapShape, textShape, type ValueShape } from '../../shapes/shape.ts'
 import { findHome, type Home } from '../home.ts'
+import type { Environment } from './environment.ts'
 import { readFileBy, schemaAddress } from './read-file.ts'
 import { priceShape } from './read-price.ts'
 import { readConfigText } from './read-text.ts'
-import type { Environment } from './resolve-provider.ts'
 import { idRule, modelNameRule } from './rules.ts'
 
 const namesRule: TextRule = {

@@ -1,5 +1,6 @@
 import { nearestName } from '../../base/nearest.ts'
 import { table } from '../../base/table.ts'
+import type { TextRule } from '../../base/text-rule.ts'
 import { furtherFormats } from '../../formats/ask.ts'
 import type { OfferedModel } from '../../formats/model.ts'
 import { reasoningHistories } from '../../profiles/profile.ts'
@@ -35,6 +36,7 @@ import {
   modalities,
   modelName,
   modelNameRule,
+  proxyRule,
   refuseReserved,
   reservedHeaders,
   variablePattern,
@@ -192,16 +194,19 @@ function refuseSameNames(models: readonly ShapeNode[], faults: Faults): void {
 
 const milliseconds = integerShape(1, durationMsMax)
 
-const apiKeyShape = eitherShape(
-  {
-    string: secretShape(textShape(apiKeyRule)),
-    object: mapShape(
-      objectShape({ file: textShape(keyFileRule) }, { required: ['file'], hints: { path: 'file' } }),
-      ({ file }) => `$file:${file}`,
-    ),
-  },
-  secretShape(textShape(apiKeyRule)),
+const fileShape = mapShape(
+  objectShape({ file: textShape(keyFileRule) }, { required: ['file'], hints: { path: 'file' } }),
+  ({ file }) => `$file:${file}`,
 )
+
+/** A secret text, or the file that holds it. */
+function secretOrFile(rule: TextRule): ValueShape<string> {
+  const text = secretShape(textShape(rule))
+  return eitherShape({ string: text, object: fileShape }, text)
+}
+
+/** A file in PEM, which is followed as key files are. */
+const certificateFile = textShape(keyFileRule)
 
 /** An item of `providers`, not yet completed from the catalogue and the environment. */
 export const providerShape = objectShape(
@@ -211,7 +216,12 @@ export const providerShape = objectShape(
     enabled: flagShape,
     protocol: wordShape(protocols),
     base_url: baseUrlShape,
-    api_key: apiKeyShape,
+    api_key: secretOrFile(apiKeyRule),
+    proxy: secretOrFile(proxyRule),
+    tls: objectShape(
+      { ca: certificateFile, cert: certificateFile, key: certificateFile },
+      { hints: { certificate: 'cert', private_key: 'key', ca_file: 'ca', cert_file: 'cert', key_file: 'key' } },
+    ),
     headers: headersShape,
     models: modelsShape,
     timeouts: objectShape(

@@ -5,17 +5,19 @@ import type { Brand } from '../brand.ts'
 import { brands, findBrand } from '../catalogue.ts'
 import type { Lack, ProtocolName, ProviderConfig, Quirks } from '../config.ts'
 import { defaultTimeouts, noQuirks } from '../defaults.ts'
+import {
+  filesOf,
+  isKey,
+  readVariable,
+  resolveFile,
+  resolveText,
+  type Environment,
+  type Resolved,
+} from './environment.ts'
 import type { ParsedProvider } from './parse-provider.ts'
 import { isLoopback } from './provider-target.ts'
-import { apiKeyRule, baseUrlRule, headerValueRule, keyFilePattern, trimUrl, variablePattern } from './rules.ts'
-
-/** Variables by name, such as `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>
-
-/** A value with `$NAME` resolved, or the setting that is missing. */
-type Resolved =
-  | { readonly value: string; readonly name?: string; readonly lack?: never }
-  | { readonly value?: never; readonly name?: string; readonly lack: Lack }
+import { resolveWay } from './resolve-way.ts'
+import { apiKeyRule, baseUrlRule, headerValueRule, keyFilePattern, trimUrl } from './rules.ts'
 
 /** The brand of an entry: that of its `brand`, else of its id. */
 export function brandOf(entry: Pick<ParsedProvider, 'id' | 'brand'>): Brand | undefined {
@@ -30,12 +32,6 @@ function brandAt(baseUrl: string): Brand | undefined {
   if (isLoopback(baseUrl)) return undefined
   const found = brands.filter((brand) => isSameOrigin(baseUrl, brand.baseUrl))
   return found.find((brand) => baseUrl.startsWith(brand.baseUrl)) ?? found[0]
-}
-
-/** Reads a variable without surrounding blanks; `undefined` when it is unset or empty. */
-export function readVariable(environment: Environment, name: string): string | undefined {
-  const value = Object.hasOwn(environment, name) ? environment[name]?.trim() : undefined
-  return value === '' ? undefined : value
 }
 
 /**
@@ -62,21 +58,25 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     return headers
   }
 
-  const baseUrl = protocol === 'echo' ? '' : (settle(resolveBaseUrl(entry, brand, environment)) ?? '')
-  const key = protocol === 'echo' ? undefined : resolveKey(entry, brand, baseUrl, environment)
+  const isReached = protocol !== 'echo'
+  const baseUrl = (isReached && settle(resolveBaseUrl(entry, brand, environment))) || ''
+  const key = isReached ? resolveKey(entry, brand, baseUrl, environment) : undefined
   settle(key)
   const headers = settleHeaders()
+  const way = resolveWay(entry, baseUrl, environment)
+  for (const lack of way.lacks) settle({ lack })
   const host = brand ?? brandAt(baseUrl)
   const enabled = entry.enabled ?? true
   return {
     id: entry.id,
     ...brandNames(host, baseUrl),
     enabled,
-    ...(lacks.size === 0 ? {} : { lacks: [...lacks.values()] }),
-    ...(lacks.size === 0 || !enabled ? {} : { unavailable: [...lacks.keys()].join(', ') }),
+    ...lackFacts(lacks, enabled),
     protocol,
     baseUrl,
     ...keyFacts(key),
+    ...way.facts,
+    ...filesOf([key?.name ?? '', ...way.names]),
     headers,
     models: resolveModels(entry, brand, protocol),
     timeouts: resolveTimeouts(entry),
@@ -86,6 +86,11 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     quirks: resolveQuirks(entry, host, baseUrl, protocol),
     profile: ownedProfile(entry),
   }
+}
+
+function lackFacts(lacks: ReadonlyMap<string, Lack>, enabled: boolean): Pick<ProviderConfig, 'lacks' | 'unavailable'> {
+  if (lacks.size === 0) return {}
+  return { lacks: [...lacks.values()], ...(enabled ? { unavailable: [...lacks.keys()].join(', ') } : {}) }
 }
 
 function keyFacts(key: Resolved | undefined): Pick<ProviderConfig, 'apiKey' | 'keyName'> {
@@ -119,9 +124,9 @@ function inWords({ code, variables }: Lack): string {
     case 'no_base_url':
       return 'base_url is missing'
     case 'missing_file':
-      return `the key file ${names} is missing or empty`
+      return `the file ${names} is missing or empty`
     case 'invalid_file':
-      return `the key file ${names} has no usable key`
+      return `the file ${names} does not hold what it should`
   }
 }
 
@@ -144,52 +149,6 @@ function resolveQuirks(
   return { ...quirks, formats, isFree }
 }
 
-const fileMark = 'file:'
-
-/** The name of a key file's text in the environment. No variable has such a name. */
-export function fileVariable(path: string): string {
-  return `${fileMark}${path}`
-}
-
-/** The file of a provider's key; `undefined`: it has none. */
-export function keyFileOf({ keyName = '' }: Pick<ProviderConfig, 'keyName'>): string | undefined {
-  return keyName.startsWith(fileMark) ? keyName.slice(fileMark.length) : undefined
-}
-
-/** Whether the text of a key file is a key. */
-export function isKey(text: string): boolean {
-  const key = text.trim()
-  return key.length <= apiKeyRule.lengthMax && apiKeyRule.pattern.test(key) && !key.startsWith('$')
-}
-
-/** The path of a key file. A name is of systemd's credentials. `undefined` without their folder. */
-function keyPath(file: string, environment: Environment): string | undefined {
-  if (file.startsWith('/')) return file
-  const folder = readVariable(environment, credentialsFolder)
-  return folder === undefined ? undefined : `${folder}/${file}`
-}
-
-const credentialsFolder = 'CREDENTIALS_DIRECTORY'
-
-function resolveKeyFile(file: string, environment: Environment): Resolved {
-  const path = keyPath(file, environment)
-  if (path === undefined) return { lack: { code: 'unset', variables: [credentialsFolder] } }
-  const name = fileVariable(path)
-  const value = readVariable(environment, name)
-  if (value === undefined) return { name, lack: { code: 'missing_file', variables: [path] } }
-  return isKey(value) ? { name, value } : { name, lack: { code: 'invalid_file', variables: [path] } }
-}
-
-function resolveText(text: string, environment: Environment, pattern: RegExp): Resolved {
-  const name = variablePattern.exec(text)?.[1]
-  if (name === undefined) return { value: text }
-  const value = readVariable(environment, name)
-  if (value === undefined) return { name, lack: { code: 'unset', variables: [name] } }
-  // `$NAME` in a variable's value is not resolved again, so it must not pass for a value.
-  const isUsable = pattern.test(value) && !value.startsWith('$')
-  return isUsable ? { name, value } : { name, lack: { code: 'invalid', variables: [name] } }
-}
-
 function resolveBaseUrl(entry: ParsedProvider, brand: Brand | undefined, environment: Environment): Resolved {
   const text = entry.baseUrl ?? brand?.baseUrl
   if (text === undefined) return { lack: { code: 'no_base_url', variables: [] } }
@@ -207,7 +166,7 @@ function resolveKey(
   environment: Environment,
 ): Resolved | undefined {
   const file = keyFilePattern.exec(entry.apiKey ?? '')?.[1]
-  if (file !== undefined) return resolveKeyFile(file, environment)
+  if (file !== undefined) return resolveFile(file, environment, isKey)
   if (entry.apiKey !== undefined) return resolveText(entry.apiKey, environment, apiKeyRule.pattern)
   // A brand's key is sent to the brand's own host only.
   if (brand === undefined || brand.keys.length === 0 || !isSameOrigin(baseUrl, brand.baseUrl)) return undefined

@@ -65,7 +65,7 @@ export const keyFileRule: TextRule = {
   lengthMax: 4096,
 }
 
-/** `$file:PATH` of a file with one key, as the whole value. */
+/** `$file:PATH`, as the whole value. */
 export const keyFilePattern = new RegExp(`^\\$file:(${keyFile.source})$`)
 
 /** An API key that can be sent in a header, `$NAME` of a variable, or `$file:PATH`. */
@@ -75,6 +75,15 @@ export const apiKeyRule: TextRule = {
     'beginning with "$"',
   pattern: variableOr(new RegExp(`\\$file:(?:${keyFile.source})|(?!\\$)[\\u0021-\\u007e]+`)),
   lengthMax: 8192,
+}
+
+/** The proxy of a provider. A password may be in a variable or a file with the whole address. */
+export const proxyRule: TextRule = {
+  allowed:
+    '"none", an http address such as "http://proxy.example.com:3128" (https would need TLS within TLS), "$NAME" or ' +
+    '"$file:PATH"',
+  pattern: variableOr(new RegExp(`none|\\$file:(?:${keyFile.source})|http:\\/\\/[^\\s/?#\\\\]+\\/?`)),
+  lengthMax: 2048,
 }
 
 /** A header's name (RFC 9110 section 5.1). */

@@ -114,8 +114,8 @@ export const providers: Texts['providers'] = {
   needsNoKey: 'Er braucht keinen Schlüssel.',
   noAnswer: (time) => `Keine Liste der Modelle: keine Antwort nach ${time}`,
   noBaseUrl: 'die Basis-URL fehlt',
-  keyFileMissing: (file) => `die Schlüsseldatei ${file} fehlt oder ist leer`,
-  keyFileUnusable: (file) => `die Schlüsseldatei ${file} enthält keinen brauchbaren Schlüssel`,
+  keyFileMissing: (file) => `die Datei ${file} fehlt oder ist leer`,
+  keyFileUnusable: (file) => `die Datei ${file} enthält nicht, was sie soll`,
   noFile: 'Es gibt keine Datei, die geändert werden könnte',
   noFileHint:
     'Die Reihenfolge lässt sich hier nicht ändern, weil es keine Datei dafür gibt. Dieser Befehl schreibt eine mit ' +

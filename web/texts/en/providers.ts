@@ -108,8 +108,8 @@ export const providers = {
   needsNoKey: 'It needs no key.',
   noAnswer: (time: string) => `No list of models: no answer after ${time}`,
   noBaseUrl: 'the base URL is missing',
-  keyFileMissing: (file: string) => `the key file ${file} is missing or empty`,
-  keyFileUnusable: (file: string) => `the key file ${file} has no usable key`,
+  keyFileMissing: (file: string) => `the file ${file} is missing or empty`,
+  keyFileUnusable: (file: string) => `the file ${file} does not hold what it should`,
   noFile: 'There is no file to change',
   noFileHint:
     'The order cannot be changed here, since there is no file it could be written to. This command writes one from ' +

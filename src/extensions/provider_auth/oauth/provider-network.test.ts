@@ -48,7 +48,7 @@ const host: Host = {
   limit: () => {
     throw new Error('not needed')
   },
-  fetch: hostFetch(transport),
+  fetch: hostFetch(transport, {}),
   now: Date.now,
   elapsedMs: Date.now,
   log: { debug: silence, info: silence, warn: silence, error: silence },
