@@ -13,8 +13,8 @@ export function LegendEntry({
 }): ReactNode {
   return (
     <li className="inline-flex items-center gap-1.5">
-      <svg width={isLine ? 14 : 10} height="10" aria-hidden="true" className={colour}>
-        {isLine ? (
+      {isLine ? (
+        <svg width="14" height="10" aria-hidden="true" className={colour}>
           <path
             d="M1 5h12"
             stroke="currentColor"
@@ -22,12 +22,21 @@ export function LegendEntry({
             strokeLinecap="round"
             {...(isDashed === true ? { strokeDasharray: '1 4' } : {})}
           />
-        ) : (
-          <rect width="10" height="10" rx="2" fill="currentColor" />
-        )}
-      </svg>
+        </svg>
+      ) : (
+        <Square className={colour} />
+      )}
       <span className="max-w-48 truncate">{name}</span>
     </li>
+  )
+}
+
+/** The colour of a series, as in its bars. Decorative. */
+export function Square({ className }: { readonly className: string }): ReactNode {
+  return (
+    <svg width="10" height="10" aria-hidden="true" className={`shrink-0 ${className}`}>
+      <rect width="10" height="10" rx="2" fill="currentColor" />
+    </svg>
   )
 }
 

@@ -1,28 +1,56 @@
-import { memo, useMemo, type ReactNode } from 'react'
+import { memo, useMemo, useState, type ReactNode } from 'react'
 import type { MinuteSums } from '../../src/observe/request-entry.ts'
 import { say } from '../texts/say.ts'
+import { Button } from '../ui/button.tsx'
 import { formatCount, formatMs, markEstimate } from '../ui/format.ts'
+import { useMedia } from '../ui/use-media.ts'
 import { ChartTable, LegendEntry } from './chart-parts.tsx'
 import { formatMinute } from './format-minute.ts'
 import { MinutePlot, type MinutePlotProps } from './minute-plot.tsx'
 
-/** The last hour in three charts: requests and errors, first token, tokens. On phones they scroll sideways. */
+/**
+ * The last hour in three charts: requests and errors, first token, tokens. On phones a button shows them, and they
+ * scroll sideways.
+ */
 export const HourCharts = memo(function HourCharts({ hour }: { readonly hour: readonly MinuteSums[] }): ReactNode {
   const charts = useMemo(() => [requestsChart(hour), firstTokenChart(hour), tokensChart(hour)], [hour])
+  const isWide = useMedia(wideQuery)
+  const [isOpen, setOpen] = useState(false)
+  if (!isWide && !isOpen) return <ChartButton isOpen={false} onChange={setOpen} />
   return (
-    <section
-      aria-label={say.requests.byMinute}
-      className={
-        'relative -mx-4 flex snap-x scroll-px-4 gap-3 overflow-x-auto px-4 @2xl:mx-0 @2xl:grid @2xl:grid-cols-3 ' +
-        '@2xl:overflow-visible @2xl:px-0'
-      }
-    >
-      {charts.map((chart) => (
-        <MinuteChart key={chart.title} {...chart} />
-      ))}
-    </section>
+    <>
+      {isWide ? null : <ChartButton isOpen onChange={setOpen} />}
+      <section
+        aria-label={say.requests.byMinute}
+        className={
+          'relative -mx-4 flex snap-x scroll-px-4 gap-3 overflow-x-auto px-4 @2xl:mx-0 @2xl:grid @2xl:grid-cols-3 ' +
+          '@2xl:overflow-visible @2xl:px-0'
+        }
+      >
+        {charts.map((chart) => (
+          <MinuteChart key={chart.title} {...chart} />
+        ))}
+      </section>
+    </>
   )
 })
+
+/** Wide enough to show the charts above the list. Below, the list comes first. */
+const wideQuery = '(min-width: 40rem)'
+
+function ChartButton({
+  isOpen,
+  onChange,
+}: {
+  readonly isOpen: boolean
+  readonly onChange: (isOpen: boolean) => void
+}): ReactNode {
+  return (
+    <Button icon="chart" className="self-start" aria-pressed={isOpen} onClick={() => onChange(!isOpen)}>
+      {say.usage.chart}
+    </Button>
+  )
+}
 
 type Chart = MinutePlotProps & { readonly title: string }
 
@@ -36,7 +64,7 @@ function requestsChart(hour: readonly MinuteSums[]): Chart {
       {
         name: say.requests.withoutError,
         values: requests.map((count, index) => count - (errors[index] ?? 0)),
-        colour: 'text-accent',
+        colour: 'text-c1',
       },
       { name: say.requests.withError, values: errors, colour: 'text-bad' },
     ],
@@ -58,8 +86,8 @@ function firstTokenChart(hour: readonly MinuteSums[]): Chart {
     title: say.requests.firstToken,
     times: hour.map(({ time }) => time),
     lines: [
-      { name: 'p50', values: median, colour: 'text-accent' },
-      { name: 'p95', values: p95, colour: 'text-warn', isDashed: true },
+      { name: 'p50', values: median, colour: 'text-ink' },
+      { name: 'p95', values: p95, colour: 'text-muted', isDashed: true },
     ],
     columns: [
       { name: 'p50', values: median },
@@ -80,8 +108,8 @@ function tokensChart(hour: readonly MinuteSums[]): Chart {
     title: say.common.tokens,
     times: hour.map(({ time }) => time),
     bars: [
-      { name: say.requests.inShort, values: prompt, colour: 'text-muted' },
-      { name: say.requests.outShort, values: completion, colour: 'text-accent' },
+      { name: say.requests.inShort, values: prompt, colour: 'text-edge' },
+      { name: say.requests.outShort, values: completion, colour: 'text-c1' },
     ],
     columns: [
       { name: say.requests.in, values: prompt },

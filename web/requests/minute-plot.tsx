@@ -209,7 +209,8 @@ function Stack({
         x={x}
         width={width}
         y={y(below)}
-        height={Math.max(1, y(from) - y(below))}
+        // A line of the page between bars.
+        height={Math.max(1, y(from) - y(below) - (from === 0 ? 0 : 1))}
         className={colour}
         fill="currentColor"
       />

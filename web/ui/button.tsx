@@ -13,7 +13,8 @@ export type ButtonVariant = keyof typeof styles
 
 const common =
   'inline-flex items-center justify-center gap-2 rounded-lg font-medium transition-colors ' +
-  'disabled:opacity-50 pointer-coarse:min-h-11'
+  'disabled:opacity-50 aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent ' +
+  'pointer-coarse:min-h-11'
 
 type Attributes = ButtonHTMLAttributes<HTMLButtonElement> & { readonly ref?: Ref<HTMLButtonElement> }
 

@@ -25,13 +25,13 @@ export function Switch({ label, isOn, onChange, isDisabled = false, hidesLabel =
       <span
         className={
           'relative inline-block h-6 w-10 rounded-full border transition-colors ' +
-          (isOn ? 'border-accent bg-accent' : 'border-muted bg-page')
+          (isOn ? 'border-ink bg-ink' : 'border-edge bg-raised')
         }
       >
         <span
           className={
             'absolute top-0.5 size-[1.125rem] rounded-full transition-[left] ' +
-            (isOn ? 'left-[1.125rem] bg-on-accent' : 'left-0.5 bg-muted')
+            (isOn ? 'left-[1.125rem] bg-page' : 'left-0.5 bg-edge')
           }
         />
       </span>

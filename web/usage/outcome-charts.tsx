@@ -2,6 +2,7 @@ import { useMemo, type ReactNode } from 'react'
 import type { FailureEntry, TimesEntry, UsageAnswer } from '../../src/http/page/page-api.ts'
 import { say } from '../texts/say.ts'
 import { formatCount, formatMs, formatShortCount, inWords } from '../ui/format.ts'
+import { nameColours, othersColour } from './name-colours.ts'
 import { summaryOf } from './range-words.ts'
 import { UsageFigure } from './usage-figure.tsx'
 import { failureData, startOf, timesOf, type UsageRange } from './usage-sums.ts'
@@ -56,8 +57,8 @@ function TimesChart({
         most === 0 ? say.usage.nothingMeasured : say.usage.within(formatMs(most)),
       )}
       lines={[
-        { name: 'p50', values: values(p50), colour: 'text-accent' },
-        { name: 'p95', values: values(p95), colour: 'text-warn', isDashed: true },
+        { name: 'p50', values: values(p50), colour: 'text-ink' },
+        { name: 'p95', values: values(p95), colour: 'text-muted', isDashed: true },
       ]}
       format={formatMs}
       formatAxis={(ms) => (ms >= 10_000 ? `${formatCount(ms / 1_000)} s` : formatMs(ms))}
@@ -65,8 +66,9 @@ function TimesChart({
   )
 }
 
-const colours = ['text-bad', 'text-warn', 'text-accent', 'text-accent opacity-50'] as const
-const otherColour = 'text-muted'
+/** Classes with bars of their own. */
+const classesMax = 4
+const colourOf = nameColours([])
 
 function FailuresChart({
   title,
@@ -80,7 +82,7 @@ function FailuresChart({
   readonly of: 'requests' | 'attempts'
 }): ReactNode {
   const { times, series } = useMemo(
-    () => failureData(failures, range, { of, now, classesMax: colours.length }),
+    () => failureData(failures, range, { of, now, classesMax }),
     [failures, range, of, now],
   )
   const total = failures.reduce((sum, failure) => sum + failure[of], 0)
@@ -90,10 +92,10 @@ function FailuresChart({
       range={range}
       times={times}
       summary={summaryOf(title, range, formatCount(total))}
-      bars={series.map(({ name, values }, index) => ({
+      bars={series.map(({ name, values }) => ({
         name: name === undefined ? say.usage.allOthers : inWords(name),
         values,
-        colour: name === undefined ? otherColour : (colours[index] ?? otherColour),
+        colour: name === undefined ? othersColour : colourOf(name),
       }))}
       format={formatCount}
       formatAxis={formatShortCount}

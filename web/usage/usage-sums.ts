@@ -144,14 +144,8 @@ export function chartData(
   { measure, now, groupsMax }: { readonly measure: Measure; readonly now: number; readonly groupsMax: number },
 ): UsageChartData {
   const times = timesOf(range, rows, now)
-  const groups = groupSums(rows)
-    .filter((sum) => valueOf(sum, measure) > 0)
-    .toSorted((one, other) => valueOf(other, measure) - valueOf(one, measure))
-    .map(({ name }) => name)
-  // A single other one has its name.
-  const largest = groups.length === groupsMax + 1 ? groups : groups.slice(0, groupsMax)
-  const named = Map.groupBy(rows, ({ name }) => (largest.includes(name) ? name : undefined))
-  const names = groups.length > largest.length ? [...largest, undefined] : largest
+  const names = largestOf(groupSums(rows), measure, groupsMax)
+  const named = Map.groupBy(rows, ({ name }) => (names.includes(name) ? name : undefined))
   return {
     times,
     series: names.map((name) => {
@@ -159,6 +153,19 @@ export function chartData(
       return { name, values: times.map((time) => valueOf(sumOf('', byTime.get(time) ?? []), measure)) }
     }),
   }
+}
+
+/** Names of the largest groups, and `undefined` if there are others. A single other one has its name. */
+export function largestOf(
+  sums: readonly UsageSum[],
+  measure: Measure,
+  groupsMax: number,
+): readonly (string | undefined)[] {
+  const groups = sums
+    .filter((sum) => valueOf(sum, measure) > 0)
+    .toSorted((one, other) => valueOf(other, measure) - valueOf(one, measure))
+    .map(({ name }) => name)
+  return groups.length <= groupsMax + 1 ? groups : [...groups.slice(0, groupsMax), undefined]
 }
 
 /** The start of the hour or day of an entry, Unix milliseconds. */
@@ -179,7 +186,8 @@ export function timesOf(
   return Array.from({ length: count }, (_, index) => end - (count - 1 - index) * stepMs)
 }
 
-const kinds = [
+/** The kinds of tokens. */
+export const tokenKinds = [
   'inputTokens',
   'cachedTokens',
   'cacheWriteTokens',
@@ -194,7 +202,7 @@ export function kindsData(rows: readonly UsageEntry[], range: UsageRange, now: n
   const sums = times.map((time) => sumOf('', byTime.get(time) ?? []))
   return {
     times,
-    series: kinds
+    series: tokenKinds
       .map((name) => ({ name, values: sums.map((sum) => sum[name]) }))
       .filter(({ values }) => values.some((value) => value > 0)),
   }

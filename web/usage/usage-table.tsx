@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { TimesEntry, UsageAnswer } from '../../src/http/page/page-api.ts'
+import { Square } from '../requests/chart-parts.tsx'
 import type { Texts } from '../texts/en.ts'
 import { say } from '../texts/say.ts'
 import { formatCost, formatCount, formatMs, formatShortCount, markEstimate } from '../ui/format.ts'
@@ -14,6 +15,8 @@ export interface UsageTableProps {
   /** Speed by the same names. */
   readonly groups?: UsageAnswer['groups'] | undefined
   readonly nameOf: (name: string) => string
+  /** The colour of a name in the chart. Absent: the chart has none of them. */
+  readonly colourOf?: (name: string) => string
 }
 
 interface Column {
@@ -76,7 +79,7 @@ export function filledColumns(sums: readonly UsageSum[]): readonly Column[] {
 }
 
 /** Sums by name, with a last row of all. Scrolls sideways where it does not fit. */
-export function UsageTable({ by, sums, groups = [], total, nameOf }: UsageTableProps): ReactNode {
+export function UsageTable({ by, sums, groups = [], total, nameOf, colourOf }: UsageTableProps): ReactNode {
   const shown = [...filledColumns([...sums, total]), ...timesColumns(groups)]
   return (
     <div
@@ -101,7 +104,13 @@ export function UsageTable({ by, sums, groups = [], total, nameOf }: UsageTableP
         </thead>
         <tbody>
           {sums.map((sum) => (
-            <UsageTableRow key={sum.name} columns={shown} sum={sum} name={nameOf(sum.name)} />
+            <UsageTableRow
+              key={sum.name}
+              columns={shown}
+              sum={sum}
+              name={nameOf(sum.name)}
+              colour={colourOf?.(sum.name)}
+            />
           ))}
         </tbody>
         <tfoot className="font-medium">
@@ -116,10 +125,12 @@ function UsageTableRow({
   columns: shown,
   sum,
   name,
+  colour,
 }: {
   readonly columns: readonly Column[]
   readonly sum: UsageSum & { readonly isTotal?: true }
   readonly name: string
+  readonly colour?: string | undefined
 }): ReactNode {
   return (
     <tr className="border-t border-line">
@@ -128,6 +139,7 @@ function UsageTableRow({
         className="sticky start-0 max-w-48 truncate bg-panel px-3 py-2 text-start font-normal"
         title={name}
       >
+        {colour === undefined ? null : <Square className={`me-2 inline ${colour}`} />}
         {name}
       </th>
       {shown.map(({ name: column, of }) => (

@@ -1,16 +1,19 @@
 import { useEffect, useMemo, useState, type ReactNode } from 'react'
-import type { UsageAnswer } from '../../src/http/page/page-api.ts'
+import type { ModelEntry, UsageAnswer } from '../../src/http/page/page-api.ts'
 import { currentRoute, hrefOf } from '../app/route.ts'
 import { View } from '../app/view.tsx'
 import { useServices } from '../services.ts'
+import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
+import { Figure, Figures } from '../ui/figures.tsx'
 import { formatAgo, formatCost, formatCount, formatShare, formatShortCount } from '../ui/format.ts'
 import { Choice, Labelled, smallLook, type FieldLook } from '../ui/labelled.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useAnswer } from '../ui/use-answer.ts'
 import { useNow } from '../ui/use-now.ts'
+import { nameColours, othersColour } from './name-colours.ts'
 import { OutcomeCharts } from './outcome-charts.tsx'
 import { spanOf } from './range-words.ts'
 import { SaveButton } from './save-button.tsx'
@@ -25,9 +28,10 @@ import {
   type UsageChoice,
   type UsageGroupName,
 } from './usage-address.ts'
-import { UsageChart } from './usage-chart.tsx'
+import { barsMax, UsageChart } from './usage-chart.tsx'
 import {
   groupSums,
+  largestOf,
   ownRange,
   tokensOf,
   usageQuery,
@@ -157,6 +161,8 @@ function Usage({
   const { rows, isCut } = answer
   const sums = useMemo(() => groupSums(rows), [rows])
   const total = useMemo(() => totalOf(sums), [sums])
+  const colourOf = useNameColours(by)
+  const drawn = useMemo(() => largestOf(sums, measure, barsMax), [sums, measure])
   const nameOf = (name: string): string => (name === '' ? nameless[by] : name)
   if (rows.length === 0)
     return <p className="rounded-xl border border-line bg-panel p-8 text-center">{say.usage.nothing(spanOf(range))}</p>
@@ -167,22 +173,38 @@ function Usage({
           {say.usage.cutAdvice}
         </Notice>
       ) : null}
-      <Figures total={total} />
-      <UsageChart rows={rows} range={range} measure={measure} now={now} nameOf={nameOf} />
-      <UsageTable by={by} sums={sums} groups={answer.groups} total={total} nameOf={nameOf} />
+      <Totals total={total} />
+      <UsageChart rows={rows} range={range} measure={measure} now={now} nameOf={nameOf} colourOf={colourOf} />
+      <UsageTable
+        {...{ by, sums, total, nameOf }}
+        groups={answer.groups}
+        {...(measure === 'kinds' ? {} : { colourOf: (name) => (drawn.includes(name) ? colourOf(name) : othersColour) })}
+      />
       <OutcomeCharts answer={answer} range={range} now={now} />
     </>
   )
 }
 
+/** Colours by name. Models and providers are told apart by all that there are, not by those that were used. */
+function useNameColours(by: UsageGroupName): (name: string) => string {
+  const state = useStore(useServices().models.state)
+  const models = state.kind === 'ready' ? state.answer.models : none
+  return useMemo(() => {
+    if (by === 'provider') return nameColours(models.flatMap(({ offers }) => offers.map(({ provider }) => provider)))
+    return nameColours(by === 'model' ? models.map(({ name }) => name) : [])
+  }, [by, models])
+}
+
+const none: readonly ModelEntry[] = []
+
 /** Sums of the range. Costs are apart by how sure they are. */
-function Figures({ total }: { readonly total: UsageSum }): ReactNode {
+function Totals({ total }: { readonly total: UsageSum }): ReactNode {
   const { requests, errors, left, reportedCost, estimatedCost, unpriced, estimated } = total
   const failed = formatShare(requests === 0 ? 0 : errors / requests)
   const prompt = total.inputTokens + total.cachedTokens + total.cacheWriteTokens
   const parts = say.usage.costParts(formatCost(pricedOf(total)), formatCost(reportedCost), formatCost(estimatedCost))
   return (
-    <dl className="grid grid-cols-1 gap-3 @xs:grid-cols-2 @4xl:grid-cols-4">
+    <Figures>
       <Figure name={say.common.cost} value={costOf(total)} more={parts} />
       <Figure
         name={say.usage.columns.unpriced}
@@ -199,25 +221,7 @@ function Figures({ total }: { readonly total: UsageSum }): ReactNode {
         value={formatShortCount(tokensOf(total))}
         more={say.common.inAndOut(formatShortCount(prompt), formatShortCount(tokensOf(total) - prompt))}
       />
-    </dl>
-  )
-}
-
-function Figure({
-  name,
-  value,
-  more,
-}: {
-  readonly name: string
-  readonly value: string
-  readonly more: string
-}): ReactNode {
-  return (
-    <div className="flex min-w-0 flex-col rounded-xl border border-line bg-panel px-4 py-3">
-      <dt className="text-xs text-muted">{name}</dt>
-      <dd className="text-xl font-semibold tabular-nums">{value}</dd>
-      <dd className="text-xs text-muted tabular-nums">{more}</dd>
-    </div>
+    </Figures>
   )
 }
 

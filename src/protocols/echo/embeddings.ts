@@ -1,3 +1,4 @@
+import { hashOf } from '../../base/hash-of.ts'
 import { embeddingsReply } from '../../formats/embeddings/answer.ts'
 import type { EmbeddingsRequest } from '../../formats/embeddings/request.ts'
 import { listOf, numberOf, objectOf, parseJsonBytes } from '../../formats/exact-json.ts'
@@ -52,13 +53,6 @@ function vectorOf(words: readonly string[], size: number): readonly number[] {
   const length = Math.hypot(...vector)
   // Words may cancel each other out, in few dimensions.
   return length === 0 ? vector.map((_, index) => (index === 0 ? 1 : 0)) : vector.map((value) => value / length)
-}
-
-/** FNV-1a of the UTF-16 code units, as an unsigned 32-bit number. */
-function hashOf(word: string): number {
-  let hash = 0x811c9dc5
-  for (let index = 0; index < word.length; index++) hash = Math.imul(hash ^ word.charCodeAt(index), 0x01000193)
-  return hash >>> 0
 }
 
 /** Spreads the bits of an unsigned 32-bit number (the end of MurmurHash3, after an addition). */
