@@ -92,7 +92,7 @@ describeInChromium('a conversation', () => {
     const asked = await talk.next()
     await asked.say('Some')
     await tab.waitFor(said('Some'))
-    await tab.click('a:has-text("Providers")')
+    await tab.click('#sidebar >> text=Manage')
     await tab.waitForGone('#message')
     await asked.say(' more')
     await asked.finish()

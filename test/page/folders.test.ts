@@ -72,7 +72,7 @@ async function choose(what: string, entry: string): Promise<void> {
 }
 
 async function enterList(): Promise<void> {
-  await tab.evaluate(`document.querySelector('[aria-label="All conversations"]').focus()`)
+  await tab.evaluate(`document.querySelector('#sidebar a[href="#/compare"]').focus()`)
   await tab.press('Tab')
 }
 

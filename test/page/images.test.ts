@@ -133,7 +133,7 @@ describeInChromium('pictures', () => {
     await tab.dropFiles('dialog', paths)
     await tab.press('Escape')
     await tab.waitForGone('dialog')
-    await tab.click('text=Providers')
+    await tab.click('#sidebar >> text=Manage')
     await tab.waitFor('text=Test now')
     await tab.dropFiles('main', paths)
     await tab.dropFiles('header', paths)

@@ -42,7 +42,7 @@ describeInChromium('a newcomer', () => {
     await tab.waitFor('#message')
     await ask(tab, 'Is this on?')
     await tab.waitFor(`${lastMessage} >> text=/^echo answered$/`)
-    await tab.click('role=link[name="Providers"]')
+    await tab.click('#sidebar >> text=Manage')
     await tab.click('role=button[name="Add a provider…"]')
     await tab.select('dialog select >> nth=0', 'other')
     await tab.fill('dialog >> role=textbox[name="Name"]', 'lab')
@@ -61,7 +61,7 @@ describeInChromium('a newcomer', () => {
     await tab.waitFor(said('first-0 first-1 first-2'))
     await tab.waitFor(`${lastMessage} >> text=/^lab answered$/`)
 
-    await tab.click('role=link[name="Providers"]')
+    await tab.click('#sidebar >> text=Manage')
     await tab.waitFor('h2 >> text=lab')
     await tab.click('summary >> text=Add a provider')
     expect(await tab.textOf('main details[open] pre')).toBe('{ "id": "groq", "api_key": "$GROQ_API_KEY" },')
@@ -82,7 +82,8 @@ describeInChromium('a newcomer', () => {
     await tab.waitFor(`${lastMessage} >> text=/ answered$/`)
     expect(await answerLine(tab)).toMatch(/^failed: lab unreachable , then → spare answered llama-4/)
 
-    await tab.click('role=link[name="Requests"]')
+    await tab.click('#sidebar >> text=Manage')
+    await tab.click('#sidebar >> text=Requests')
     await tab.waitFor('[data-key] >> nth=0 >> text=lab')
     expect(await complaintsOf(tab)).toEqual([])
   }, 40_000)

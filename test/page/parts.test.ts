@@ -17,7 +17,7 @@ const moduleOf = (body: string) => ({ contentType: 'text/javascript', body })
 describeInChromium('the part of an extension', () => {
   test('replaces the page’s own part', async () => {
     await tab.goto(service.url)
-    await tab.waitFor('role=link[name=/^Sign in with/]')
+    await tab.waitFor('role=button[name=/^Sign in with/]')
     expect(await tab.text()).not.toContain('does not work')
   })
 
@@ -47,7 +47,7 @@ describeInChromium('the page', () => {
     await tab.waitFor('main >> text=Loading…')
     await person.admit('**/api/boot')
     await tab.reload()
-    await tab.waitFor('role=link[name=/^Sign in with/]')
+    await tab.waitFor('role=button[name=/^Sign in with/]')
   })
 
   test('keeps a token when the service is unreachable', async () => {

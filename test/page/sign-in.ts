@@ -4,7 +4,7 @@ import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
 import { inChromium, type ChromiumOptions, type Scene } from './in-chromium.ts'
 
 /** The link that begins a sign-in, the button with the avatar, and "Sign out" in its menu. */
-export const signInLink = 'role=link[name=/sign in with/i]',
+export const signInLink = 'role=button[name=/sign in with/i]',
   account = '[aria-label^="Account of"]',
   signOutLine = 'role=menuitem[name="Sign Out"]'
 

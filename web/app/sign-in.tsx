@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import { serviceName } from '../service-name.ts'
 import { say } from '../texts/say.ts'
-import { Icon } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
+import { Mark } from '../ui/mark.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
 import type { Parts } from './parts.ts'
@@ -55,10 +55,10 @@ function PartFailed({ name }: { readonly name: string }): ReactNode {
 /** The page while sign-in is required. */
 export function SignInPage(props: SignInProps): ReactNode {
   return (
-    <main className="flex min-h-full items-center justify-center p-4">
-      <div className="w-full max-w-sm rounded-2xl border border-line bg-panel p-8">
-        <h1 className="mb-4 flex items-center justify-center gap-2 text-muted">
-          <Icon name="chat" />
+    <main className="flex min-h-full items-center justify-center px-4 pt-8 pb-[12vh]">
+      <div className="w-88 max-w-full text-center">
+        <Mark className="mx-auto size-12" />
+        <h1 className="mt-3 mb-6 text-[1.75rem]/9 font-semibold tracking-tight">
           <bdi className="min-w-0 [overflow-wrap:anywhere]">{serviceName}</bdi>
         </h1>
         <SignIn {...props} />

@@ -1,5 +1,4 @@
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
-import { displayNameOf } from '../app/display-name.ts'
 import type { AssistantMessage, ChatSettings } from '../history/conversation.ts'
 import { foundMessage } from '../history/found-message.ts'
 import type { ModelsState } from '../models/models-store.ts'
@@ -16,11 +15,12 @@ import { Composer } from './composer.tsx'
 import { lastAnswer, lastQuestion } from './conversation-changes.ts'
 import { ConversationHeader } from './conversation-header.tsx'
 import { DeletedNotice, KeptNotice, NotSavedNotice } from './conversation-notices.tsx'
-import { EmptyChat } from './empty-chat.tsx'
+import { BelowComposer, EmptyChat } from './empty-chat.tsx'
 import { ModelsNotice } from './models-notice.tsx'
 import { useEscape } from './use-escape.ts'
 import { useMessageField } from './use-message-field.ts'
 import { useModel } from './use-model.ts'
+import { useMovesDown } from './use-moves-down.ts'
 
 export interface ConversationViewProps {
   readonly chat: ChatController
@@ -45,6 +45,9 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
   const openSettings = useCallback(() => setSettingsOpen(true), [])
   const column = useChatColumn(chat, { model, openSettings, copyTexts })
   const { messages, isBusy } = column
+  const isEmpty = phase === 'ready' && messages.length === 0
+  const dock = useMovesDown(isEmpty)
+  const answer = modelsState.kind === 'ready' ? modelsState.answer : undefined
   const messageField = useMessageField(history, isNew ? 'new' : chat.id, phase === 'ready')
   const chooseModel = useCallback(
     (name: string) => chat.changeSettings({ ...chat.state.get().conversation.settings, model: name }),
@@ -77,7 +80,10 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
   }
 
   return (
-    <div className={`flex h-full flex-col ${messageField.isDropOver ? 'bg-hover' : ''}`}>
+    <div
+      data-empty={isEmpty || undefined}
+      className={`flex h-full flex-col data-empty:overflow-y-auto ${messageField.isDropOver ? 'bg-hover' : ''}`}
+    >
       <ConversationHeader
         title={phase === 'ready' || messages.length > 0 ? title : say.chat.conversation}
         model={model}
@@ -87,16 +93,8 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
         isOpen={isSettingsOpen}
         setOpen={setSettingsOpen}
       />
-      {column.show(
-        phase === 'ready' && messages.length === 0 ? (
-          <EmptyChat
-            name={boot.user === undefined ? '' : displayNameOf(boot.user)}
-            onPrompt={useExample}
-            models={modelsState.kind === 'ready' ? modelsState.answer : undefined}
-          />
-        ) : null,
-      )}
-      <div className="shrink-0 overflow-y-hidden pt-1 pb-3 [scrollbar-gutter:stable]">
+      {column.show(isEmpty ? <EmptyChat user={boot.user} models={answer} /> : null)}
+      <div ref={dock} className="shrink-0 overflow-y-hidden pt-1 pb-3 [scrollbar-gutter:stable]">
         <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-4">
           <NotSavedNotice failure={phase === 'ready' ? failure : undefined} />
           <DeletedNotice
@@ -121,6 +119,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
           ) : null}
         </div>
       </div>
+      {isEmpty ? <BelowComposer model={model} models={answer} onPrompt={useExample} /> : null}
     </div>
   )
 }

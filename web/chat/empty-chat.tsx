@@ -1,68 +1,64 @@
 import type { ReactNode } from 'react'
-import type { ModelsAnswer } from '../../src/http/page/page-api.ts'
-import { rich } from '../texts/rich.tsx'
+import type { ModelsAnswer, User } from '../../src/http/page/page-api.ts'
+import { displayNameOf } from '../app/display-name.ts'
 import { say } from '../texts/say.ts'
+import { Button } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
+import { useNow } from '../ui/use-now.ts'
 
 const prompts = say.chat.prompts
 
 const FirstUse = lazily(async () => (await import('./chat-tools.ts')).FirstUse)
 const FaultsNotice = lazily(async () => (await import('../providers/provider-notices.tsx')).FaultsNotice)
 
-export interface EmptyChatProps {
-  /** The user's name; empty without sign-in. */
-  readonly name: string
-  readonly onPrompt: (text: string) => void
+interface Offered {
   /** Absent until loaded. */
   readonly models: ModelsAnswer | undefined
 }
 
-/** A conversation without messages. */
-export function EmptyChat({ name, onPrompt, models }: EmptyChatProps): ReactNode {
-  // Shown when the part above is known, so that nothing moves.
-  const examplePrompts = <ExamplePrompts onPrompt={onPrompt} />
+/** Above the message field of a conversation without messages: a greeting, and what an owner should know first. */
+export function EmptyChat({ user, models }: Offered & { readonly user: User | undefined }): ReactNode {
   return (
-    <div className="flex flex-col gap-6 pt-[8vh]">
-      <h2 className="text-center text-xl font-semibold text-balance wrap-anywhere">
-        {name === '' ? say.chat.greeting : say.chat.greetingTo(name)}
+    <div className="flex flex-col gap-5 pt-[14vh] sm:pt-[24vh]">
+      <h2 className="text-center text-xl font-semibold tracking-tight text-balance wrap-anywhere sm:text-[1.75rem]/9">
+        {user === undefined ? say.chat.greeting : <Greeting name={displayNameOf(user)} />}
       </h2>
       {models?.notice === undefined ? null : <FaultsNotice notice={models.notice} file={models.file} />}
-      {models === undefined || models.models.length === 0 ? null : models.isEchoOnly ? (
-        <FirstUse file={models.file}>{examplePrompts}</FirstUse>
-      ) : (
-        examplePrompts
-      )}
+      {models?.isEchoOnly === true ? <FirstUse file={models.file} /> : null}
     </div>
   )
 }
 
-function ExamplePrompts({ onPrompt }: Pick<EmptyChatProps, 'onPrompt'>): ReactNode {
-  return (
-    <>
-      <ul className="grid gap-2 sm:grid-cols-3">
-        {prompts.map((prompt) => (
-          <li key={prompt} className="flex">
-            <button
-              type="button"
-              onClick={() => onPrompt(prompt)}
-              className="w-full rounded-xl border border-line bg-raised p-3 text-left text-sm hover:bg-hover"
-            >
-              {prompt}
-            </button>
-          </li>
-        ))}
-      </ul>
-      <p className="text-center text-sm text-muted pointer-coarse:hidden">
-        {rich(say.chat.keysHint, {
-          enter: <Key>{say.chat.enter}</Key>,
-          shift: <Key>{say.chat.shift}</Key>,
-          question: <Key>?</Key>,
-        })}
-      </p>
-    </>
-  )
+const minuteMs = 60_000
+
+/** By the first name, and the time of day. */
+function Greeting({ name }: { readonly name: string }): ReactNode {
+  const [first = ''] = name.trim().split(/\s+/)
+  const hour = new Date(useNow(minuteMs)).getHours()
+  if (hour < 5 || hour >= 18) return say.chat.goodEvening(first)
+  return hour < 12 ? say.chat.goodMorning(first) : say.chat.goodAfternoon(first)
 }
 
-function Key({ children }: { readonly children: string }): ReactNode {
-  return <kbd className="rounded-md border border-line bg-panel px-1 font-mono text-xs">{children}</kbd>
+interface BelowComposerProps extends Offered {
+  readonly model: string | undefined
+  readonly onPrompt: (text: string) => void
+}
+
+/** Below the message field of a conversation without messages: questions to begin with. */
+export function BelowComposer({ models, onPrompt }: BelowComposerProps): ReactNode {
+  // Shown when the models are known, so that nothing moves.
+  if (models === undefined || models.models.length === 0) return null
+  return (
+    <div className="shrink-0 overflow-y-hidden [scrollbar-gutter:stable]">
+      <div className="mx-auto flex max-w-3xl flex-col gap-4 px-4 pt-1 pb-6">
+        <ul className="flex flex-wrap justify-center gap-2">
+          {prompts.map(({ name, text }) => (
+            <li key={name}>
+              <Button onClick={() => onPrompt(text)}>{name}</Button>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  )
 }

@@ -35,7 +35,7 @@ export function MessageList({
 }: MessageListProps): ReactNode {
   const last = messages.length - 1
   return (
-    <div className="relative min-h-0 flex-1">
+    <div className="relative min-h-0 flex-1 in-data-empty:flex-none">
       <div
         ref={list}
         role="log"

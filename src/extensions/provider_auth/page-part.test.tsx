@@ -8,19 +8,27 @@ const [signOut, signOutEverywhere] = entries.flatMap((entry) => ('run' in entry 
 const [endSessions] = entries.flatMap((entry) => ('answer' in entry ? [entry] : []))
 
 describe('the SignIn of provider_auth', () => {
-  const html = (providerName: string) =>
+  const html = (settings: Readonly<Record<string, string>>) =>
     renderToStaticMarkup(
-      <SignIn settings={{ providerName, startUrl: '/auth/provider' }} enterToken={async () => false} />,
-    )
+      <SignIn settings={{ startUrl: '/auth/provider', ...settings }} enterToken={async () => false} />,
+    ).replace(/ class="[^"]*"/g, '')
 
-  test('is a heading and a link that names the identity provider', () => {
-    expect(html('GitHub').replace(/ class="[^"]*"/g, '')).toBe(
-      '<h2>Sign in</h2><a href="/auth/provider">Sign in with GitHub</a>',
+  test('is a form with a button that names the identity provider, after its first letter', () => {
+    expect(html({ providerName: 'gitHub' })).toBe(
+      '<form action="/auth/provider"><button type="submit">' +
+        '<span aria-hidden="true" data-initial="G"></span>Sign in with gitHub</button></form>',
+    )
+  })
+
+  test('has the note above, and the icon of the identity provider', () => {
+    expect(html({ providerName: 'A', note: 'For the lab.', icon: 'data:image/png;base64,AA==' })).toBe(
+      '<p dir="auto">For the lab.</p><form action="/auth/provider"><button type="submit">' +
+        '<img src="data:image/png;base64,AA==" alt=""/>Sign in with A</button></form>',
     )
   })
 
   test('escapes the name of the identity provider', () => {
-    expect(html('<b>&')).toContain('Sign in with &lt;b&gt;&amp;</a>')
+    expect(html({ providerName: '<b>&' })).toContain('Sign in with &lt;b&gt;&amp;</button>')
   })
 })
 

@@ -22,23 +22,45 @@ export const part: PagePart = {
   },
 }
 
-const linkStyle =
-  'mt-6 inline-flex min-h-11 max-w-full items-center justify-center rounded-lg bg-accent px-5 py-2 font-medium ' +
-  'text-on-accent transition-colors [overflow-wrap:anywhere] hover:opacity-90'
+const buttonStyle =
+  'inline-flex min-h-11 w-full items-center justify-center gap-2 rounded-lg border border-transparent bg-ink px-4 ' +
+  'py-2 font-medium text-page transition-colors [overflow-wrap:anywhere] hover:opacity-90'
 
-/** A heading and a link; signing in leaves the page and returns to it. */
-function SignIn({ settings: { providerName, startUrl, note } }: SlotProps['SignIn']): ReactNode {
+/**
+ * A button; signing in leaves the page and returns to it. The form is not sent: the page's `form-action 'none'` would
+ * hold for every redirect of the identity provider, too.
+ */
+function SignIn({ settings: { providerName = '', startUrl = '', note, icon } }: SlotProps['SignIn']): ReactNode {
   return (
     <>
-      <h2 className="text-xl font-semibold">{say.signIn}</h2>
-      <a href={startUrl} className={linkStyle}>
-        {say.signInWith(providerName ?? '')}
-      </a>
       {note === undefined ? null : (
-        <p dir="auto" className="mt-4 text-sm text-muted [overflow-wrap:anywhere]">
+        <p dir="auto" className="mb-6 text-sm text-balance text-muted [overflow-wrap:anywhere]">
           {note}
         </p>
       )}
+      <form
+        action={startUrl}
+        onSubmit={(event) => {
+          event.preventDefault()
+          location.assign(startUrl)
+        }}
+      >
+        <button type="submit" className={buttonStyle}>
+          {icon === undefined ? (
+            <span
+              aria-hidden="true"
+              data-initial={[...providerName][0]?.toUpperCase()}
+              className={
+                'inline-flex size-6 shrink-0 items-center justify-center rounded-md border border-transparent ' +
+                'bg-accent-soft text-xs font-semibold text-accent before:content-[attr(data-initial)]'
+              }
+            />
+          ) : (
+            <img src={icon} alt="" className="size-6 shrink-0" />
+          )}
+          {say.signInWith(providerName)}
+        </button>
+      </form>
     </>
   )
 }

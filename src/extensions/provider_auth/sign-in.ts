@@ -62,6 +62,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
         providerName: settings.displayName,
         startUrl: '/auth/provider',
         ...(settings.note === undefined ? {} : { note: settings.note }),
+        ...(settings.icon === undefined ? {} : { icon: settings.icon }),
       },
     },
     ...(ownOrigin === undefined ? {} : { origin: ownOrigin }),

@@ -35,6 +35,7 @@ const memberNames = [
   'user_fields',
   'display_name',
   'sign_in_note',
+  'icon',
   'allow_insecure_http',
   'cookie_name',
   'requests_per_minute',
@@ -64,6 +65,7 @@ export function parseSettings(config: ExtensionConfig): ParsedSettings | undefin
   const hasCaselessNames = provider.hasCaselessNames && userFields.username === provider.userFields.username
   const restrictTo = readRestriction(fields, hasCaselessNames)
   const note = fields.text('sign_in_note', noteRule)
+  const icon = fields.text('icon', iconRule)
   const settings: Settings = {
     ...clientAndRedirect,
     endpoints: provider.endpoints,
@@ -75,6 +77,7 @@ export function parseSettings(config: ExtensionConfig): ParsedSettings | undefin
     userFields,
     displayName: fields.text('display_name', displayNameRule) ?? provider.displayName,
     ...(note === undefined ? {} : { note }),
+    ...(icon === undefined ? {} : { icon }),
     hasCaselessNames,
     ...(restrictTo === undefined ? {} : { restrictTo }),
     allowsInsecureHttp,
@@ -175,6 +178,13 @@ const displayNameRule: TextRule = {
 
 const noteRule = oneLine(200)
 
+/** No other address: the page would ask a third party for it. */
+const iconRule: TextRule = {
+  allowed: 'an image as a data: URL, such as data:image/svg+xml;base64,…, of at most 16384 characters',
+  pattern: /^data:image\/(?:svg\+xml|png|webp);base64,[A-Za-z0-9+/]+={0,2}$/,
+  lengthMax: 16_384,
+}
+
 const restrictionAllowed = 'user names in one text, separated by commas or blanks, or in an array of texts'
 
 function readRestriction(fields: ConfigFields, isCaseless: boolean): ReturnType<typeof parseAllowList> | undefined {
@@ -256,6 +266,7 @@ const optionalNames = [
   'pkce',
   'display_name',
   'sign_in_note',
+  'icon',
   'allow_insecure_http',
   'cookie_name',
   'requests_per_minute',

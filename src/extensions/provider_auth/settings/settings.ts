@@ -39,6 +39,8 @@ export interface Settings {
   readonly displayName: string
   /** Plain text on the sign-in page, such as who may enter. */
   readonly note?: string
+  /** The icon on the button: a `data:` URL of an image. */
+  readonly icon?: string
   /** Whether user names of this provider ignore the case of ASCII letters. */
   readonly hasCaselessNames: boolean
   /** Users who may sign in; absent: all users of the identity provider. */

@@ -2,7 +2,6 @@ import type { Texts } from './en.ts'
 
 /** Texts of page-part.tsx in German. */
 export const de: Texts = {
-  signIn: 'Anmelden',
   signInWith: (name) => `Mit ${name} anmelden`,
   signOut: 'Abmelden',
   signOutEverywhere: 'Überall abmelden',

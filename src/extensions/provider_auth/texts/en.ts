@@ -1,6 +1,5 @@
 /** Texts of page-part.tsx in English. As in web/texts/en.ts, functions use their parameters only. */
 export const en = {
-  signIn: 'Sign in',
   signInWith: (name: string) => `Sign in with ${name}`,
   signOut: 'Sign Out',
   signOutEverywhere: 'Sign Out Everywhere',
