@@ -6,17 +6,17 @@ import { Notice } from '../ui/notice.tsx'
 import type { AnswerState } from '../ui/use-answer.ts'
 import { View, type ViewProps } from './view.tsx'
 
-export interface AnswerViewProps<Answer> extends Pick<ViewProps, 'title' | 'about' | 'actions'> {
+export interface AnswerViewProps<Answer> extends Pick<ViewProps, 'title' | 'within' | 'about' | 'actions'> {
   readonly state: AnswerState<Answer>
   /** Shows the answer. */
   readonly children: (answer: Answer) => ReactNode
 }
 
 /** A view of one answer, with a notice when it did not come. */
-export function AnswerView<Answer>({ title, about, actions, state, children }: AnswerViewProps<Answer>): ReactNode {
+export function AnswerView<Answer>({ state, children, ...frame }: AnswerViewProps<Answer>): ReactNode {
   const { answer, error, reload } = state
   return (
-    <View title={title} actions={actions} about={about}>
+    <View {...frame}>
       {error === undefined ? null : (
         <Notice
           kind={answer === undefined ? 'error' : 'warn'}

@@ -28,7 +28,7 @@ export function OtherView({ route }: { readonly route: Route }): ReactNode {
     case 'keys':
       return <KeysView />
     case 'limits':
-      return <LimitsView />
+      return <LimitsView {...(route.id === undefined ? {} : { id: route.id })} />
     case 'audit':
       return <AuditView />
   }

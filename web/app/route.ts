@@ -3,10 +3,13 @@ import { say } from '../texts/say.ts'
 
 const otherViews = ['compare', 'providers', 'requests', 'usage', 'keys', 'limits', 'audit'] as const
 
+/** Views with a part that the address names: a request, `new` or the place of a limit, `new` for a key. */
+const viewsWithId = ['requests', 'limits', 'keys'] as const
+
 /** The view shown, with its parameters. Stored in the address after `#`. */
 export type Route =
-  | { readonly view: 'chat' | 'requests'; readonly id?: string }
-  | { readonly view: Exclude<(typeof otherViews)[number], 'requests'> }
+  | { readonly view: 'chat' | (typeof viewsWithId)[number]; readonly id?: string }
+  | { readonly view: Exclude<(typeof otherViews)[number], (typeof viewsWithId)[number]> }
 
 const newChat: Route = { view: 'chat' }
 let cached: { readonly hash: string; readonly route: Route } = { hash: '', route: newChat }
@@ -15,7 +18,8 @@ let cached: { readonly hash: string; readonly route: Route } = { hash: '', route
 export function parseHash(hash: string): Route {
   const [, view = '', id = ''] = /^#\/([a-z]*)\/?([\w.-]{0,128})/.exec(hash) ?? []
   const other = otherViews.find((each) => each === view)
-  if (other === 'requests' && id !== '') return { view: other, id }
+  const withId = viewsWithId.find((each) => each === view)
+  if (withId !== undefined && id !== '') return { view: withId, id }
   if (other !== undefined) return { view: other }
   return view === 'chat' && /^[\w-]{1,64}$/.test(id) ? { view, id } : newChat
 }

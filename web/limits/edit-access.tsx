@@ -116,6 +116,7 @@ function Editor({ base, onBase, onChange, onSaved }: EditorProps): ReactNode {
   const { client } = useServices()
   const id = useId()
   const area = useRef<HTMLTextAreaElement>(null)
+  const numbers = useRef<HTMLPreElement>(null)
   const saveButton = useRef<HTMLButtonElement>(null)
   const before = shownText(base)
   const [text, setText] = useState(base.text === undefined ? firstText : before)
@@ -249,26 +250,39 @@ function Editor({ base, onBase, onChange, onSaved }: EditorProps): ReactNode {
         <ChangedLines before={base.text === undefined ? '' : before} after={text} />
       ) : (
         <>
-          <textarea
-            ref={area}
-            value={text}
-            aria-label={say.accessFile.text}
-            aria-describedby={`${id}-keys`}
-            aria-invalid={faults.length > 0}
-            spellCheck={false}
-            autoCapitalize={say.common.noneOfThese}
-            autoComplete="off"
-            wrap="off"
-            dir="ltr"
-            rows={16}
-            readOnly={isBusy}
-            onChange={({ target }) => change(target.value)}
-            onKeyDown={onKeyDown}
-            className={
-              'w-full resize-y rounded-lg border border-muted bg-raised p-2.5 font-mono text-sm text-ink ' +
-              'max-sm:text-base aria-invalid:border-bad'
-            }
-          />
+          <div className="flex rounded-lg border border-muted bg-raised has-aria-invalid:border-bad">
+            <pre
+              ref={numbers}
+              aria-hidden="true"
+              className={
+                'h-96 w-12 shrink-0 overflow-hidden py-2.5 pr-2 text-right font-mono text-sm text-muted ' +
+                'select-none max-sm:text-base'
+              }
+            >
+              {lineNumbers(text)}
+            </pre>
+            <textarea
+              ref={area}
+              value={text}
+              aria-label={say.accessFile.text}
+              aria-describedby={`${id}-keys`}
+              aria-invalid={faults.length > 0}
+              spellCheck={false}
+              autoCapitalize={say.common.noneOfThese}
+              autoComplete="off"
+              wrap="off"
+              dir="ltr"
+              readOnly={isBusy}
+              onChange={({ target }) => change(target.value)}
+              onScroll={({ currentTarget }) => {
+                if (numbers.current !== null) numbers.current.scrollTop = currentTarget.scrollTop
+              }}
+              onKeyDown={onKeyDown}
+              className={
+                'w-full min-w-0 resize-none rounded-e-lg h-96 py-2.5 pr-2.5 font-mono text-sm text-ink max-sm:text-base'
+              }
+            />
+          </div>
           <p id={`${id}-keys`} className="text-xs text-muted">
             {say.accessFile.keys}
           </p>
@@ -282,6 +296,13 @@ function Editor({ base, onBase, onChange, onSaved }: EditorProps): ReactNode {
       </div>
     </form>
   )
+}
+
+function lineNumbers(text: string): string {
+  return text
+    .split('\n')
+    .map((_, index) => index + 1)
+    .join('\n')
 }
 
 /** The text as a field has it: with line feeds. */

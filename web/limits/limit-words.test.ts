@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { LimitRowEntry } from '../../src/http/page/page-api.ts'
-import { backWords, limitFacts, limitWords, usedShare } from './limit-words.ts'
+import { backWords, limitFacts, limitTitle, limitWords, placeOf, usedShare, windowWords } from './limit-words.ts'
 
 function row(more: Partial<LimitRowEntry>): LimitRowEntry {
   return { place: 'limits[0]', for: 'everyone', kind: 'requests', limit: 60, isApart: false, uses: [], ...more }
@@ -18,15 +18,18 @@ describe('a limit in words', () => {
   })
 
   test('has its place, its models, and that it has no end', () => {
-    expect(limitFacts(row({}), 'UTC')).toBe('limits[0] of access.json')
-    expect(limitFacts(row({ kind: 'usd', per: 'total', models: ['gpt-5*', 'o4'], isApart: true }), 'UTC')).toBe(
-      'each counted apart · only gpt-5*, o4 · does not begin again · limits[0] of access.json',
-    )
+    expect(limitFacts(row({}))).toBe('limits[0] of access.json')
+    const total = row({ kind: 'usd', per: 'total', limit: 5, models: ['gpt-5*', 'o4'], isApart: true })
+    expect(limitFacts(total)).toBe('each counted apart · only gpt-5*, o4 · limits[0] of access.json')
+    expect([windowWords(total, 'UTC'), windowWords(row({}), 'UTC')]).toEqual([', does not begin again', ''])
+    expect([limitTitle(total), placeOf(total)]).toEqual(['$5.00 in total for everyone', '0'])
   })
 
   test('has the end of its window in the zone of the limits', () => {
     const windowEnds = Date.parse('2026-11-30T23:00:00Z')
-    expect(limitFacts(row({ kind: 'usd', per: 'month', windowEnds }), 'Europe/Berlin')).toMatch(/Dec 1, 2026.*12:00 AM/)
+    expect(windowWords(row({ kind: 'usd', per: 'month', windowEnds }), 'Europe/Berlin')).toMatch(
+      /Dec 1, 2026.*12:00 AM/,
+    )
   })
 
   test.each([

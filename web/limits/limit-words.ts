@@ -15,6 +15,17 @@ export function limitWords({ kind, limit, per }: LimitRowEntry): string {
   return periodWords(kindWords(kind, amountOf(kind, limit)), per)
 }
 
+/** The limit with its callers, such as `$5.00 a day for each person`. */
+export function limitTitle(row: LimitRowEntry): string {
+  return say.limits.title.replace('{words}', () => limitWords(row)).replace('{subject}', () => subjectWords(row.for))
+}
+
+/** When a budget begins again, behind other words: `, begins again 1 Dec`. Empty for other limits. */
+export function windowWords({ kind, per, windowEnds }: LimitRowEntry, timeZone: string): string {
+  if (windowEnds !== undefined) return `, ${say.limits.beginsAgain(momentIn(timeZone, windowEnds))}`
+  return kind === 'usd' && per === 'total' ? `, ${say.limits.doesNotBeginAgain}` : ''
+}
+
 /** An amount with its unit, such as `58 of 60 requests`. */
 export function kindWords(kind: string, amount: string): string {
   return amounts[kind]?.replace('{amount}', () => amount) ?? `${amount} ${kind}`
@@ -36,16 +47,19 @@ export function subjectWords(subject: string): string {
 
 const subjects: Readonly<Record<string, string>> = say.limits.subjects
 
-/** Whose use counts, and how, in one line. @param timeZone of access.json, in which windows begin */
-export function limitFacts({ kind, models, windowEnds, per, isApart, place }: LimitRowEntry, timeZone: string): string {
+/** Whose use counts, and how, in one line. */
+export function limitFacts({ models, isApart, place }: LimitRowEntry): string {
   const facts = [
     isApart ? say.limits.apart : '',
     models === undefined ? '' : say.limits.onlyModels(models.join(', ')),
-    windowEnds === undefined ? '' : say.limits.beginsAgain(momentIn(timeZone, windowEnds)),
-    kind === 'usd' && per === 'total' ? say.limits.doesNotBeginAgain : '',
     say.limits.place(place),
   ]
   return facts.filter((fact) => fact !== '').join(' · ')
+}
+
+/** The index in `limits` of access.json. */
+export function placeOf({ place }: LimitRowEntry): string {
+  return /\d+/.exec(place)?.[0] ?? ''
 }
 
 function momentIn(timeZone: string, time: number): string {

@@ -1,21 +1,41 @@
 import { useState, type ReactNode } from 'react'
 import type { LimitRowEntry, LimitsAnswer, LimitUseEntry } from '../../src/http/page/page-api.ts'
 import { AnswerView } from '../app/answer-view.tsx'
+import { hrefOf, navigate } from '../app/route.ts'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { formatCount, formatMoment } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.tsx'
+import { Menu } from '../ui/menu.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useAnswer } from '../ui/use-answer.ts'
 import { useNow } from '../ui/use-now.ts'
-import { amountOf, backWords, limitFacts, limitWords, subjectWords, usedShare } from './limit-words.ts'
+import { LimitBar, UsedBar } from './limit-bar.tsx'
+import { LimitForm } from './limit-form.tsx'
+import {
+  amountOf,
+  backWords,
+  limitFacts,
+  limitTitle,
+  limitWords,
+  placeOf,
+  subjectWords,
+  usedShare,
+  windowWords,
+} from './limit-words.ts'
+import { RemoveLimit } from './remove-limit.tsx'
 
 const refreshMs = 10_000
 const EditAccess = lazily(async () => (await import('./edit-access.tsx')).EditAccess)
 
 /** The limits of access.json with their use, for owners. */
-export function LimitsView(): ReactNode {
+export function LimitsView({ id }: { readonly id?: string }): ReactNode {
+  if (id === undefined) return <AllLimits />
+  return <LimitForm key={id} place={/^\d{1,4}$/.test(id) ? Number(id) : undefined} />
+}
+
+function AllLimits(): ReactNode {
   const state = useAnswer<LimitsAnswer>(() => '/api/limits', 'limits', refreshMs)
   const zone = state.answer === undefined ? '' : say.limits.zone(state.answer.timeZone)
   const [isEditing, setEditing] = useState(false)
@@ -25,16 +45,21 @@ export function LimitsView(): ReactNode {
       about={`${say.limits.about}${zone}`}
       actions={
         state.answer?.mayEdit === true ? (
-          <Button icon="edit" isShort onClick={() => setEditing(true)}>
-            {say.accessFile.edit}
-          </Button>
+          <>
+            <Button icon="edit" isShort onClick={() => setEditing(true)}>
+              {say.accessFile.edit}
+            </Button>
+            <ButtonLink href={hrefOf({ view: 'limits', id: 'new' })} variant="primary">
+              {say.limitForm.add}
+            </ButtonLink>
+          </>
         ) : null
       }
       state={state}
     >
       {(answer) => (
         <>
-          <Limits answer={answer} />
+          <Limits answer={answer} onRemoved={state.reload} />
           {isEditing ? (
             <EditAccess
               onClose={() => setEditing(false)}
@@ -50,8 +75,15 @@ export function LimitsView(): ReactNode {
   )
 }
 
-function Limits({ answer: { file, fault, timeZone, limits, teams } }: { readonly answer: LimitsAnswer }): ReactNode {
+interface LimitsProps {
+  readonly answer: LimitsAnswer
+  readonly onRemoved: () => void
+}
+
+function Limits({ answer, onRemoved }: LimitsProps): ReactNode {
+  const { file, fault, timeZone, limits, teams, mayEdit = false } = answer
   const now = useNow(1_000)
+  const [removing, setRemoving] = useState<LimitRowEntry>()
   return (
     <>
       {fault === undefined ? null : (
@@ -62,9 +94,16 @@ function Limits({ answer: { file, fault, timeZone, limits, teams } }: { readonly
       {limits.length === 0 ? <NoLimits file={file} /> : null}
       <ul className="flex flex-col gap-3" aria-label={say.views.limits}>
         {limits.map((row) => (
-          <LimitCard key={`${row.place} ${row.kind} ${row.per}`} row={row} now={now} timeZone={timeZone} />
+          <LimitCard
+            key={`${row.place} ${row.kind} ${row.per}`}
+            {...{ row, now, timeZone, mayEdit }}
+            onRemove={() => setRemoving(row)}
+          />
         ))}
       </ul>
+      {removing === undefined ? null : (
+        <RemoveLimit row={removing} onClose={() => setRemoving(undefined)} onRemoved={onRemoved} />
+      )}
       {teams.length === 0 ? null : <Teams teams={teams} />}
       {limits.some(({ kind }) => kind === 'requests' || kind === 'tokens') ? (
         <p className="text-sm text-muted">{say.limits.inMemory}</p>
@@ -105,9 +144,11 @@ interface LimitCardProps {
   readonly row: LimitRowEntry
   readonly now: number
   readonly timeZone: string
+  readonly mayEdit: boolean
+  readonly onRemove: () => void
 }
 
-function LimitCard({ row, now, timeZone }: LimitCardProps): ReactNode {
+function LimitCard({ row, now, timeZone, mayEdit, onRemove }: LimitCardProps): ReactNode {
   const [isWhole, setWhole] = useState(false)
   const { uses, isApart } = row
   const shown = isWhole ? uses : uses.slice(0, shownFirst)
@@ -115,12 +156,31 @@ function LimitCard({ row, now, timeZone }: LimitCardProps): ReactNode {
   const subject = subjectWords(row.for)
   return (
     <li className="flex min-w-0 flex-col gap-2 rounded-xl border border-line bg-panel p-4">
-      <div className="[overflow-wrap:anywhere]">
-        <h2 className="font-medium">{rich(say.limits.title, { words, subject: <bdi>{subject}</bdi> })}</h2>
-        <p className="text-sm text-muted">{limitFacts(row, timeZone)}</p>
+      <div className="flex items-start justify-between gap-2">
+        <div className="min-w-0 [overflow-wrap:anywhere]">
+          <h2 className="font-medium">{rich(say.limits.title, { words, subject: <bdi>{subject}</bdi> })}</h2>
+          <p className="text-sm text-muted">{limitFacts(row)}</p>
+        </div>
+        {mayEdit ? (
+          <Menu
+            label={say.limitForm.actions(limitTitle(row))}
+            icon="more"
+            items={[
+              {
+                label: say.limitForm.changeIt,
+                icon: 'edit',
+                run: () => navigate({ view: 'limits', id: placeOf(row) }),
+              },
+              { label: say.limitForm.removeIt, icon: 'trash', isDanger: true, run: onRemove },
+            ]}
+          />
+        ) : null}
       </div>
+      {isApart ? <WindowEnd row={row} timeZone={timeZone} /> : null}
       {uses.length === 0 ? (
         <p className="text-sm">{isApart ? say.limits.noneAsked : say.limits.notCounted}</p>
+      ) : !isApart ? (
+        <LimitBar row={row} use={uses[0]} timeZone={timeZone} />
       ) : (
         <UseTable row={row} uses={shown} now={now} caption={say.limits.caption(words, subject)} />
       )}
@@ -175,8 +235,8 @@ function UseTable({ row, uses, now, caption }: UseTableProps): ReactNode {
         {uses.map(({ name, used, held, remaining, backAt }) => (
           <tr key={name} className="border-t border-line align-top">
             <th scope="row" className="py-1.5 text-left font-normal [overflow-wrap:anywhere]">
-              {name === '' ? say.limits.allTogether : <bdi>{name}</bdi>}
-              <Bar share={usedShare(limit, remaining)} />
+              <bdi>{name}</bdi>
+              <UsedBar share={usedShare(limit, remaining)} />
             </th>
             <td className="py-1.5 pl-2">{amount(used)}</td>
             {isMoney ? <td className="py-1.5 pl-2">{amount(held)}</td> : null}
@@ -189,14 +249,10 @@ function UseTable({ row, uses, now, caption }: UseTableProps): ReactNode {
   )
 }
 
-/** The used part of a limit. Decorative: the numbers stand beside it. */
-function Bar({ share }: { readonly share: number }): ReactNode {
-  const colour = share >= 1 ? 'bg-bad' : share >= 0.8 ? 'bg-warn' : 'bg-accent'
-  return (
-    <span aria-hidden="true" className="mt-1 block h-1.5 overflow-hidden rounded-full border border-line bg-page">
-      <span className={`block h-full forced-colors:bg-[Highlight] ${colour}`} style={{ width: `${share * 100}%` }} />
-    </span>
-  )
+/** When the windows of callers that are counted apart begin again. */
+function WindowEnd({ row, timeZone }: { readonly row: LimitRowEntry; readonly timeZone: string }): ReactNode {
+  const words = windowWords(row, timeZone).replace(/^, /, '')
+  return words === '' ? null : <p className="text-sm text-muted">{words}</p>
 }
 
 function Teams({ teams }: { readonly teams: LimitsAnswer['teams'] }): ReactNode {

@@ -1,6 +1,6 @@
 import { audit } from './de/audit.ts'
 import { keys } from './de/keys.ts'
-import { limits } from './de/limits.ts'
+import { limitForm, limits } from './de/limits.ts'
 import { providers } from './de/providers.ts'
 import { requests } from './de/requests.ts'
 import { usage } from './de/usage.ts'
@@ -974,6 +974,7 @@ export const de: Texts = {
   },
   audit,
   keys,
+  limitForm,
   limits,
   providers,
   requests,

@@ -1,6 +1,6 @@
 import { audit } from './en/audit.ts'
 import { keys } from './en/keys.ts'
-import { limits } from './en/limits.ts'
+import { limitForm, limits } from './en/limits.ts'
 import { providers } from './en/providers.ts'
 import { requests } from './en/requests.ts'
 import { usage } from './en/usage.ts'
@@ -882,6 +882,7 @@ export const en = {
   },
   audit,
   keys,
+  limitForm,
   limits,
   providers,
   requests,

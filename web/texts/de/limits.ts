@@ -1,4 +1,5 @@
 import type { Texts } from '../en.ts'
+import { plural } from '../locale.ts'
 
 export const limits: Texts['limits'] = {
   about: 'Wer wie viel nutzen darf, und was davon noch frei ist.',
@@ -36,6 +37,7 @@ export const limits: Texts['limits'] = {
     day: '{amount} pro Tag',
     week: '{amount} pro Woche',
     month: '{amount} pro Monat',
+    year: '{amount} pro Jahr',
     total: '{amount} insgesamt',
   },
   place: (place) => `${place} in access.json`,
@@ -44,8 +46,60 @@ export const limits: Texts['limits'] = {
   teams: (count) => `Teams (${count})`,
   title: '{words}, {subject}',
   used: 'Verbraucht',
+  usedOf: (used, limit) => `${used} von ${limit}`,
   who: 'Wer',
   write:
     'Um Anfragen, Tokens oder Geld aller, von Personen, Teams oder Schlüsseln zu begrenzen, schreiben Sie {file}, etwa',
   zone: (zone) => ` Tage richten sich nach ${zone}.`,
+}
+
+export const limitForm: Texts['limitForm'] = {
+  above: (count) =>
+    count === 0
+      ? 'Keiner davon liegt jetzt darüber.'
+      : plural(count, '# davon liegt jetzt darüber:', '# davon liegen jetzt darüber:'),
+  actions: (limit) => `Mehr zu: ${limit}`,
+  add: 'Limit hinzufügen',
+  allModels: 'alle Modelle',
+  amounts: { usd: 'US-Dollar', requests: 'Anfragen', tokens: 'Tokens', atOnce: 'Gleichzeitige Anfragen' },
+  atOnce: 'und höchstens {amount} Anfragen gleichzeitig stellen',
+  besides: 'Gilt für sie außerdem',
+  change: 'Limit ändern',
+  changeIt: 'Ändern …',
+  counted: (count) => plural(count, '# Aufrufer der letzten Zeit zählt.', '# Aufrufer der letzten Zeit zählen.'),
+  free: '{who} darf nutzen: {models}',
+  hard: 'Auch Antworten kürzen und beenden, die mehr kosten würden',
+  isLast: (models) => `Solange dieses Limit gilt, wird er zuletzt gefragt nach ${models}.`,
+  isRefused: (models) => `Solange dieses Limit gilt, wird er nicht gefragt nach ${models}.`,
+  kinds: { person: 'Eine Person', team: 'Ein Team', key: 'Ein Schlüssel', provider: 'Ein Anbieter' },
+  lines: 'Die Änderung an access.json',
+  models: 'Modelle',
+  more: { usd: 'Geld', requests: 'Anfragen pro Minute', tokens: 'Tokens', atOnce: 'Gleichzeitig' },
+  notSaved: 'Das Limit ist nicht gespeichert',
+  per: {
+    minute: 'pro Minute',
+    hour: 'pro Stunde',
+    day: 'pro Tag',
+    week: 'pro Woche',
+    month: 'pro Monat',
+    year: 'pro Jahr',
+    total: 'insgesamt',
+  },
+  period: 'Zeitraum',
+  readAgain: 'Limit neu lesen',
+  removeAsk: 'Dieses Limit entfernen?',
+  removeIt: 'Entfernen …',
+  removeNow: 'Limit entfernen',
+  requests: 'und höchstens {amount} Anfragen {per} stellen',
+  save: 'Speichern',
+  setPrice: 'Seinen Preis angeben',
+  soft: 'Die nächsten Anfragen ablehnen',
+  subjects: { everyone: 'Alle zusammen', 'each person': 'Jede Person', 'each key': 'Jeder Schlüssel' },
+  theLimit: 'Das Limit',
+  today: 'Was es heute bewirkt',
+  tokens: 'und höchstens {amount} Tokens {per} verbrauchen',
+  unpriced: (provider) => `${provider} ist ohne Preis`,
+  usd: '{who} darf höchstens {amount} {per} ausgeben, für {models}',
+  usedUp: 'Wenn das Geld verbraucht ist',
+  without: (amount) => `Ohne ${amount}`,
 }

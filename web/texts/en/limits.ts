@@ -1,3 +1,5 @@
+import { plural } from '../locale.ts'
+
 /** The view Limits, and limits in words wherever they are shown. */
 export const limits = {
   about: 'Who may use how much, and what is left.',
@@ -30,6 +32,7 @@ export const limits = {
     day: '{amount} a day',
     week: '{amount} a week',
     month: '{amount} a month',
+    year: '{amount} a year',
     total: '{amount} in total',
   },
   place: (place: string) => `${place} of access.json`,
@@ -38,7 +41,60 @@ export const limits = {
   teams: (count: string) => `Teams (${count})`,
   title: '{words} for {subject}',
   used: 'Used',
+  usedOf: (used: string, limit: string) => `${used} of ${limit}`,
   who: 'Who',
   write: 'To limit requests, tokens or money of everyone, people, teams or keys, write {file}, such as',
   zone: (zone: string) => ` Days are those of ${zone}.`,
+}
+
+/** The form of one limit. */
+export const limitForm = {
+  above: (count: number) =>
+    count === 0
+      ? 'None of them is above it now.'
+      : plural(count, '# of them is above it now:', '# of them are above it now:'),
+  actions: (limit: string) => `More about ${limit}`,
+  add: 'Add a limit',
+  allModels: 'all models',
+  amounts: { usd: 'US dollars', requests: 'Requests', tokens: 'Tokens', atOnce: 'Requests at the same time' },
+  atOnce: 'and have at most {amount} requests at the same time',
+  besides: 'Also counts for them',
+  change: 'Change a limit',
+  changeIt: 'Change…',
+  counted: (count: number) => plural(count, '# caller of late is counted.', '# callers of late are counted.'),
+  free: '{who} may use {models}',
+  hard: 'Also shorten answers, and end those that would cost more',
+  isLast: (models: string) => `While this limit counts, it is asked last for ${models}.`,
+  isRefused: (models: string) => `While this limit counts, it is not asked for ${models}.`,
+  kinds: { person: 'One person', team: 'One team', key: 'One key', provider: 'One provider' },
+  lines: 'The change of access.json',
+  models: 'Models',
+  more: { usd: 'Money', requests: 'Requests a minute', tokens: 'Tokens', atOnce: 'At the same time' },
+  notSaved: 'The limit is not saved',
+  per: {
+    minute: 'a minute',
+    hour: 'an hour',
+    day: 'a day',
+    week: 'a week',
+    month: 'a month',
+    year: 'a year',
+    total: 'in total',
+  },
+  period: 'Period',
+  readAgain: 'Read the limit again',
+  removeAsk: 'Remove this limit?',
+  removeIt: 'Remove…',
+  removeNow: 'Remove the limit',
+  requests: 'and send at most {amount} requests {per}',
+  save: 'Save',
+  setPrice: 'Set its price',
+  soft: 'Refuse the next requests',
+  subjects: { everyone: 'All together', 'each person': 'Each person', 'each key': 'Each key' },
+  theLimit: 'The limit',
+  today: 'What it does today',
+  tokens: 'and use at most {amount} tokens {per}',
+  unpriced: (provider: string) => `${provider} has no price`,
+  usd: '{who} may spend at most {amount} {per} on {models}',
+  usedUp: 'When the money is used up',
+  without: (amount: string) => `Without ${amount}`,
 }
