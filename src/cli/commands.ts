@@ -16,6 +16,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'person', load: async () => (await import('./person.ts')).personCommand },
   { name: 'backup', load: async () => (await import('./backup.ts')).backupCommand },
   { name: 'migrate', load: async () => (await import('./migrate.ts')).migrateCommand },
+  { name: 'health', load: async () => (await import('./health.ts')).healthCommand },
   { name: 'chat', load: async () => (await import('./client-commands.ts')).clientCommands.chat() },
   { name: 'open', load: async () => (await import('./open.ts')).openCommand },
   {
