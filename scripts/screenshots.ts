@@ -200,10 +200,10 @@ async function views(service: ServiceUnderTest, look: Look): Promise<void> {
   await tab.click('[data-key] >> nth=0')
   await tab.waitFor('main dl code')
   await picture(tab, `request-${look.name}`)
-  await tab.goto(`${service.url}/#/providers`)
-  await tab.click('main button[class*=bg-ink]')
-  await tab.select('dialog select', 'mistral')
-  await tab.waitFor('dialog code')
+  await tab.goto(`${service.url}/#/providers/add`)
+  await tab.waitFor('main form select')
+  await tab.select('main form select', 'mistral')
+  await tab.waitFor('main input[type=password]')
   await picture(tab, `provider-form-${look.name}`)
 }
 

@@ -235,23 +235,26 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
       await showConversations(tab, false)
       await tab.goto(`${url}/#/providers`)
       await tab.waitFor('h1')
+      await tab.waitFor('main h2 button')
+      await tab.evaluate(`document.querySelectorAll('main h2 [aria-expanded="false"]').forEach((each) => each.click())`)
       await tab.waitFor('main dl >> text=/429 rate limit/')
     },
   ],
   [
     'the form of a provider',
     async (tab) => {
-      await tab.click('role=button[name="Add a provider…"]')
-      await tab.select('dialog select', 'other')
-      await tab.click('dialog >> role=button[name="Add"]')
-      await tab.waitFor('dialog >> text=/beginning with a letter or digit/')
+      await tab.click('role=link[name="Add a provider"]')
+      await tab.select('main form select', 'other')
+      await tab.click('main summary')
+      await tab.click('main form >> role=button[name="Add as number 3"]')
+      await tab.waitFor('main >> text=/An http or https address/')
     },
   ],
   [
     'the settings of a provider',
     async (tab) => {
-      await tab.press('Escape')
-      await tab.waitForGone('dialog[open]')
+      await tab.click('main form >> role=link[name="Cancel"]')
+      await tab.waitFor('[aria-label="More about a"]')
       await tab.evaluate(`document.querySelector('[aria-label="More about a"]').click()`)
       await tab.evaluate(
         `[...document.querySelectorAll('[role="menuitem"]')]

@@ -80,17 +80,18 @@ const views: readonly View[] = [
     view: 'providers',
     sign: 'main ol li',
     more: {
-      details: opens('main ol button[aria-expanded=false] >> nth=-1', 'main ol dl'),
+      details: opens('main ol h2 button >> nth=-1', 'main ol dl'),
       menu: opens('main ol [aria-haspopup=menu]', ':popover-open [role=menu]'),
       settings: async (tab) => {
         await opens('main ol [aria-haspopup=menu]', ':popover-open [role=menu]')(tab)
-        await opens(':popover-open [role=menu] [role=menuitem] >> nth=1', 'dialog form')(tab)
+        await opens(':popover-open [role=menu] [role=menuitem]:has-text("Einstellungen")', 'dialog form')(tab)
       },
       form: async (tab) => {
-        await opens('main button[class*=bg-ink]', 'dialog select')(tab)
-        await tab.select('dialog select', 'mistral')
-        await tab.waitFor('dialog code')
-        await tab.click('dialog summary')
+        await tab.goto(`${rig.service.url}/#/providers/add`)
+        await tab.waitFor('main form select')
+        await tab.select('main form select', 'mistral')
+        await tab.waitFor('main form summary')
+        await tab.click('main form summary')
       },
     },
   },

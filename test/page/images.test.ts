@@ -134,7 +134,7 @@ describeInChromium('pictures', () => {
     await tab.press('Escape')
     await tab.waitForGone('dialog')
     await tab.click('#sidebar >> text=Manage')
-    await tab.waitFor('text=Test now')
+    await tab.waitFor('text=Test all')
     await tab.dropFiles('main', paths)
     await tab.dropFiles('header', paths)
     await tab.click('text=Back to the chat')

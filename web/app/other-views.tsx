@@ -6,6 +6,7 @@ const ownerViews = () => import('./owner-views.ts')
 const accessViews = () => import('./access-views.ts')
 const CompareView = lazyView(async () => (await import('../compare/compare-page.ts')).CompareView)
 const ProvidersView = lazyView(async () => (await import('../providers/providers-view.tsx')).ProvidersView)
+const AddProviderView = lazyView(async () => (await import('../providers/add-view.tsx')).AddView)
 const RequestsView = lazyView(async () => (await ownerViews()).RequestsView)
 const UsageView = lazyView(async () => (await ownerViews()).UsageView)
 const KeysView = lazyView(async () => (await accessViews()).KeysView)
@@ -20,7 +21,7 @@ export function OtherView({ route }: { readonly route: Route }): ReactNode {
     case 'compare':
       return <CompareView />
     case 'providers':
-      return <ProvidersView />
+      return route.id === 'add' ? <AddProviderView /> : <ProvidersView />
     case 'requests':
       return <RequestsView {...(route.id === undefined ? {} : { id: route.id })} />
     case 'usage':

@@ -11,6 +11,7 @@ describe('a route', () => {
     ['#/chat/a-1', { view: 'chat', id: 'a-1' }],
     ['#/compare', { view: 'compare' }],
     ['#/providers', { view: 'providers' }],
+    ['#/providers/add', { view: 'providers', id: 'add' }],
     ['#/requests', { view: 'requests' }],
     ['#/requests/x', { view: 'requests', id: 'x' }],
     ['#/requests/a.b_c-1', { view: 'requests', id: 'a.b_c-1' }],
@@ -33,6 +34,7 @@ describe('a route', () => {
     { view: 'chat' },
     { view: 'chat', id: 'x_1' },
     { view: 'providers' },
+    { view: 'providers', id: 'add' },
     { view: 'requests' },
     { view: 'requests', id: 'x.y' },
   ])('%p is read from its own link', (route) => {

@@ -3,8 +3,11 @@ import { say } from '../texts/say.ts'
 
 const otherViews = ['compare', 'providers', 'requests', 'usage', 'keys', 'limits', 'audit'] as const
 
-/** Views with a part that the address names: a request, `new` or the place of a limit, `new` for a key. */
-const viewsWithId = ['requests', 'limits', 'keys'] as const
+/**
+ * Views with a part that the address names: `add` for a provider, a request, `new` or the place of a limit, `new` for a
+ * key.
+ */
+const viewsWithId = ['providers', 'requests', 'limits', 'keys'] as const
 
 /** The view shown, with its parameters. Stored in the address after `#`. */
 export type Route =

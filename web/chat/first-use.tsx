@@ -18,7 +18,7 @@ export function FirstUse({ file }: FirstUseProps): ReactNode {
       ) : (
         <>
           <p>{say.chat.echoAdd}</p>
-          <ButtonLink variant="primary" className="mt-2" href={hrefOf({ view: 'providers' })}>
+          <ButtonLink variant="primary" className="mt-2" href={hrefOf({ view: 'providers', id: 'add' })}>
             {say.chat.echoAddIt}
           </ButtonLink>
         </>

@@ -19,13 +19,14 @@ export function formatPrice(price: Price): string {
     : `${formatDollars(input)} / ${formatDollars(output)}`
 }
 
-function isFreePrice({ input, output, request = 0 }: Price): boolean {
+/** Whether neither tokens nor requests cost anything. */
+export function isFreePrice({ input, output, request = 0 }: Price): boolean {
   return input === 0 && output === 0 && request === 0
 }
 
 /** The price as a screen reader should read it. */
 export function spokenPrice(price: Price): string {
-  return hasNoTokenPrice(price) ? formatPrice(price) : say.models.perMillion(spokenStart(price))
+  return hasNoTokenPrice(price) ? formatPrice(price) : say.models.perMillion(priceInWords(price))
 }
 
 function hasNoTokenPrice({ input, output }: Price): boolean {
@@ -67,7 +68,7 @@ export function priceRange({ offers }: Pick<ModelEntry, 'offers'>): PriceText | 
   const isOne = formatPrice(low) === formatPrice(high),
     isPartial = prices.length < offers.length
   const text = isOne ? formatPrice(low) : `${formatPrice(low)} – ${formatPrice(high)}`
-  const spoken = isOne ? spokenPrice(low) : say.models.to(spokenStart(low), spokenPrice(high))
+  const spoken = isOne ? spokenPrice(low) : say.models.to(priceInWords(low), spokenPrice(high))
   return {
     text: isPartial ? say.models.orUnknown(text) : text,
     spoken: [
@@ -78,7 +79,8 @@ export function priceRange({ offers }: Pick<ModelEntry, 'offers'>): PriceText | 
   }
 }
 
-function spokenStart(price: Price): string {
+/** A price in words, without its unit: `$0.15 in, $0.60 out`, `free`. */
+export function priceInWords(price: Price): string {
   return hasNoTokenPrice(price)
     ? formatPrice(price)
     : say.common.inAndOut(formatDollars(price.input), formatDollars(price.output))

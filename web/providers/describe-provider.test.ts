@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import type { ProviderState } from '../../src/http/page/page-api.ts'
+import type { ProviderEntry, ProviderState } from '../../src/http/page/page-api.ts'
 import { formatTime } from '../ui/format.ts'
 import {
+  adviceFor,
+  describeFigures,
   describeFirstToken,
+  describeKind,
   describeLastError,
   describeState,
   describeSuccess,
@@ -76,7 +79,7 @@ test('the first token has median and 95th percentile', () => {
 test('a test has its duration, and why it failed', () => {
   expect(describeTest({ ok: true, ms: 340, model: 'm' })).toBe('Answered in 340 ms (model m)')
   expect(describeTest({ ok: false, ms: 12, model: 'm', status: 401, failure: 'credential' })).toBe(
-    'Failed after 12 ms (model m): 401 key refused',
+    'The key is refused (401)',
   )
   expect(describeTest({ ok: false, ms: 0, lacks: [{ code: 'unset', variables: ['A_KEY'] }] })).toBe('A_KEY is not set')
 })
@@ -87,12 +90,42 @@ test("a provider's own words come without the status that the page shows anyway"
   for (const none of ['status 429', '', undefined]) expect(ownWords(none)).toBeUndefined()
 })
 
-test('models without a price are named, with the effect and the way out', () => {
+test('models without a price are named, with the effect', () => {
   expect(describeUnpriced({ models: ['a'], areRefused: false })).toBe(
-    'No price is known for a, and a limit of money counts requests there. Other providers are asked first. Set ' +
-      '"price" in providers.json, 0 if it costs nothing, or "unpriced": "ask" in access.json.',
+    'No price is known for a, and a limit of money counts requests there. Other providers are asked first.',
   )
   expect(describeUnpriced({ models: ['a', 'b', 'c', 'd', 'e'], areRefused: true })).toMatch(
     /for a, b, c and 2 more, .* It is a hard one: they are not sent/,
   )
+})
+
+describe('what a provider is', () => {
+  const entry: ProviderEntry = {
+    ...{ id: 'a', protocol: 'openai', brand: 'Groq', enabled: true, state: { kind: 'ok' }, coolingModels: [] },
+    ...{ modelCount: 11, attempts: { count: 0, ok: 0 } },
+  }
+  const cheap = { input: 0.05, output: 0.08 }
+
+  test.each<[Partial<ProviderEntry>, string]>([
+    [{}, 'Groq · 11 models'],
+    [{ price: cheap }, 'Groq · 11 models · $0.05 in, $0.08 out'],
+    [{ price: cheap, hasOtherPrices: true }, 'Groq · 11 models · from $0.05 in, $0.08 out'],
+    [{ price: { input: 0, output: 0 } }, 'Groq · 11 models · free'],
+    [{ price: { input: 0, output: 0 }, hasOtherPrices: true }, 'Groq · 11 models · some of them free'],
+  ])('with %j is said with its price: %s', (more, words) => {
+    expect(describeKind({ ...entry, ...more })).toBe(words)
+  })
+})
+
+test('figures have their units in words', () => {
+  expect(describeFigures({ attempts: { count: 1_200, ok: 1_176, firstTokenP50: 340 } })).toBe(
+    '98\u00a0% of 1,200 answered, first token 340 ms',
+  )
+  expect(describeFigures({ attempts: { count: 0, ok: 0 } })).toBeUndefined()
+})
+
+test('a failure comes with advice', () => {
+  expect(adviceFor('connect', 'http://a.test/v1')).toMatch(/^Nothing answers at http:\/\/a\.test\/v1\. Start it/)
+  expect(adviceFor('quota', undefined)).toMatch(/credit is used up/)
+  expect(adviceFor('server_error', undefined)).toMatch(/asked again by itself/)
 })

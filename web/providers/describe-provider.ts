@@ -1,4 +1,5 @@
-import type { ProviderEntry, ProviderLack, ProviderTest } from '../../src/http/page/page-api.ts'
+import type { ProviderEntry, ProviderLack, ProviderState, ProviderTest } from '../../src/http/page/page-api.ts'
+import { isFreePrice, priceInWords } from '../models/describe-model.ts'
 import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { formatAgo, formatMs, formatShare, formatTime, inWords } from '../ui/format.ts'
@@ -42,7 +43,55 @@ export function describeState({ state, attempts }: Pick<ProviderEntry, 'state' |
     case 'off':
       return { icon: 'pause', word: say.providers.states.off, tone: 'muted', more: say.providers.states.notAsked }
     case 'unavailable':
-      return { icon: 'warn', word: say.providers.states.unavailable, tone: 'bad', more: describeLacks(state.lacks) }
+      return {
+        icon: 'warn',
+        word: isKeyMissing(state) ? say.providers.states.keyMissing : say.providers.states.unavailable,
+        tone: 'bad',
+        more: describeLacks(state.lacks),
+      }
+  }
+}
+
+/** Whether a key is all that the provider lacks. */
+export function isKeyMissing(state: ProviderState): boolean {
+  return state.kind === 'unavailable' && state.lacks.every(({ code }) => code === 'unset')
+}
+
+/** `Groq · 11 models · from $0.05 in, $0.08 out`: what it is, and what it costs. */
+export function describeKind(provider: ProviderEntry): string {
+  const { brand, baseUrl, protocol, modelCount } = provider
+  const kind = brand ?? baseUrl ?? say.providers.protocol(protocol)
+  const count = modelCount === undefined ? undefined : say.models.count(modelCount)
+  return [kind, count, describePrice(provider)].filter((part) => part !== undefined).join(' · ')
+}
+
+function describePrice({ price, hasOtherPrices }: ProviderEntry): string | undefined {
+  if (price === undefined) return undefined
+  const words = priceInWords(price)
+  if (hasOtherPrices !== true) return words
+  return isFreePrice(price) ? say.providers.partlyFree : say.providers.fromPrice(words)
+}
+
+/** What to do about a provider that fails, in a sentence or two. */
+export function adviceFor(failure: string, address: string | undefined): string {
+  const { advice } = say.providers
+  switch (failure) {
+    case 'connect':
+    case 'dns':
+      return address === undefined ? advice.other : advice.connect(address)
+    case 'tls':
+      return advice.tls
+    case 'timeout':
+    case 'request_timeout':
+      return advice.timeout
+    case 'credential':
+      return advice.credential
+    case 'quota':
+      return advice.quota
+    case 'model_list':
+      return advice.modelList
+    default:
+      return advice.other
   }
 }
 
@@ -95,17 +144,27 @@ export function describeFirstToken({
   return `p50 ${formatMs(firstTokenP50)}${firstTokenP95 === undefined ? '' : `, p95 ${formatMs(firstTokenP95)}`}`
 }
 
+/** `98 % of 120 answered, first token 340 ms`; `undefined` without attempts. */
+export function describeFigures(provider: Pick<ProviderEntry, 'attempts'>): string | undefined {
+  const { firstTokenP50 } = provider.attempts
+  const success = describeSuccess(provider)
+  if (success === undefined) return undefined
+  const first = firstTokenP50 === undefined ? [] : [say.providers.firstTokenIn(formatMs(firstTokenP50))]
+  return [say.providers.answeredOf(success), ...first].join(', ')
+}
+
 /** The outcome of a test, in one sentence. */
 export function describeTest({ ok, ms, model, status, failure, lacks }: ProviderTest): string {
   if (lacks !== undefined) return describeLacks(lacks)
   const about = model === undefined ? '' : say.providers.modelOf(model)
   if (ok) return say.providers.answeredIn(formatMs(ms), about)
+  if (failure === 'credential') return say.providers.keyRefused(status)
   return say.providers.failedAfter(formatMs(ms), about, withStatus(status, failure ?? ''))
 }
 
 const unpricedShown = 3
 
-/** `No price is known for a, b and 2 more: …`, in two sentences. */
+/** `No price is known for a, b and 2 more …`, and the effect. */
 export function describeUnpriced({ models, areRefused }: NonNullable<ProviderEntry['unpriced']>): string {
   const others = models.length - unpricedShown
   const names = models.slice(0, unpricedShown).join(', ')

@@ -2,10 +2,22 @@ import { useState, type ReactNode } from 'react'
 import { freeVariableMark } from '../../src/base/free-variable.ts'
 import type { ProviderEdits, ProviderSettings } from '../../src/http/page/page-api.ts'
 import { say } from '../texts/say.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { useLoaded } from '../ui/use-answer.ts'
-import { describeLacks } from './describe-provider.ts'
 import { editsOf, emptyValues, faultsOfEdit, ownServer, valuesOf } from './form-draft.ts'
-import { FormDialog, FormFrame, KeyFields, TextField, useProviderForm } from './provider-form.tsx'
+import { LookResult } from './form-fields.tsx'
+import {
+  Folded,
+  KeyField,
+  LastFields,
+  mayTypeKeys,
+  TextField,
+  useProviderForm,
+  VariableField,
+} from './provider-form.tsx'
 
 interface EditProviderProps {
   readonly id: string
@@ -25,16 +37,18 @@ export function EditProvider({ id, save, onClose }: EditProviderProps): ReactNod
     pending,
   )
   return (
-    <FormDialog
-      title={say.providers.settingsOf(id)}
-      failedTitle={say.providers.settingsFailed}
-      failure={error}
-      onClose={onClose}
-    >
-      {settings === undefined ? null : (
-        <Form key={settings.version} onStale={setPending} {...{ settings, pending, save, onClose }} />
+    <Dialog title={say.providers.settingsOf(id)} isOpen size="lg" onClose={onClose}>
+      {error === undefined ? null : (
+        <Notice kind="error" title={say.providers.settingsFailed}>
+          {error}
+        </Notice>
       )}
-    </FormDialog>
+      {settings !== undefined ? (
+        <Form key={settings.version} onStale={setPending} {...{ settings, pending, save, onClose }} />
+      ) : error === undefined ? (
+        <Loading />
+      ) : null}
+    </Dialog>
   )
 }
 
@@ -65,13 +79,15 @@ function Form({
       return why === 'conflict' ? say.providers.edited : why
     },
   })
-  const lacks = typeof form.looked === 'object' ? form.looked.lacks : undefined
+  const { faults, looked, refusal, isSaving } = form
+  const mayType = mayTypeKeys(settings.keysFile)
   const about =
     key.kind === 'hidden'
       ? say.providers.keyHidden
       : say.providers.orEmpty([...variables, say.providers.nameThatBegins(freeVariableMark)].join(', '))
+  const variable = <VariableField form={form} about={about} />
   return (
-    <FormFrame {...{ form, settings, defaultTimeouts, onClose }}>
+    <form className="flex flex-col gap-4" noValidate onSubmit={(event) => void form.submit(event)}>
       {brand === undefined ? (
         <TextField
           form={form}
@@ -85,10 +101,32 @@ function Form({
           {baseUrl === undefined ? say.providers.fixedBrand(brand) : say.providers.fixedAddress(baseUrl)}
         </p>
       )}
-      <KeyFields form={form} keysFile={settings.keysFile} about={`${about} ${say.providers.notTheKey}`} />
-      {lacks === undefined ? null : (
-        <p className="text-sm text-warn">{say.providers.askedOnceSo(describeLacks(lacks))}</p>
-      )}
-    </FormFrame>
+      {mayType ? <KeyField form={form} keysFile={settings.keysFile} /> : variable}
+      <LookResult looked={looked} />
+      <Folded
+        title={mayType ? say.providers.restWithVariable : say.providers.rest}
+        isOpen={
+          settings.models !== undefined ||
+          Object.keys(settings.timeouts).length > 0 ||
+          (mayType && form.values.variable !== '')
+        }
+        hasFault={[faults.variable, faults.models, faults.timeouts].some((fault) => fault !== undefined)}
+      >
+        {mayType ? variable : null}
+        <LastFields {...{ form, settings, defaultTimeouts }} />
+      </Folded>
+      <p role="alert" className="text-sm text-bad [overflow-wrap:anywhere] empty:hidden">
+        {refusal}
+      </p>
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onClose}>{say.common.cancel}</Button>
+        <Button icon="play" aria-disabled={looked === 'running'} onClick={() => void form.test()}>
+          {say.providers.test}
+        </Button>
+        <Button type="submit" variant="primary" icon="check" aria-disabled={isSaving}>
+          {say.providers.save}
+        </Button>
+      </div>
+    </form>
   )
 }

@@ -8,6 +8,7 @@ import {
   faultsOfEdit,
   freeId,
   keyState,
+  nameOfServer,
   ownServer,
   valuesOf,
   type EditValues,
@@ -148,4 +149,15 @@ describe('the form of an existing provider', () => {
     const broken = { baseUrl: 'lab', key: '$A', variable: 'X', models: [], timeouts: { ...noTimeouts, idleMs: 'x' } }
     expect(Object.keys(faultsOfEdit(broken, lab))).toEqual(['baseUrl', 'key', 'variable', 'models', 'timeouts'])
   })
+})
+
+test.each([
+  ['https://api.example.com/v1', 'example'],
+  ['http://gpubox:8000/v1', 'gpubox'],
+  ['http://10.0.0.7:8000', 'server'],
+  ['http://localhost:8000', 'server'],
+  ['http://[::1]:8000', 'server'],
+  ['', 'server'],
+])('a server at %j is proposed the name %s', (address, name) => {
+  expect(nameOfServer(address)).toBe(name)
 })

@@ -40,6 +40,14 @@ export function freeId(wanted: string, taken: ReadonlySet<string>): string {
   }
 }
 
+/** A name for a server at this address: the first part of its host name, if it is a word. */
+export function nameOfServer(address: string): string {
+  const host = URL.canParse(address) ? new URL(address).hostname : ''
+  const words = host.split('.').filter((word) => !['api', 'www', 'localhost'].includes(word))
+  const [first = ''] = /^[\d.:[\]a-f]*$/.test(host) ? [] : words
+  return /^[a-z][a-z0-9-]{0,30}$/.test(first) ? first : 'server'
+}
+
 /** Checks what was typed. The service checks it again, by the rules of the file. */
 export function faultsOf(values: FormValues, brands: readonly BrandEntry[], taken: ReadonlySet<string>): FormFaults {
   const { kind, id, baseUrl, variable, models } = values

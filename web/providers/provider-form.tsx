@@ -9,41 +9,11 @@ import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
-import { Button } from '../ui/button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { Loading } from '../ui/loading.tsx'
-import { Notice } from '../ui/notice.tsx'
 import type { FormFaults, FormValues } from './form-draft.ts'
-import { fieldLook, Labelled, LookResult, lookWords, plainText, TimeoutFields } from './form-fields.tsx'
+import { fieldLook, Labelled, lookWords, modelsFound, plainText, TimeoutFields } from './form-fields.tsx'
 import { ModelChoice } from './model-choice.tsx'
 
-// The form that adds or changes a provider: its state, its frame, and the fields that both have.
-
-/** A dialog with a form, as soon as there is one. */
-export function FormDialog({
-  title,
-  failedTitle,
-  failure,
-  onClose,
-  children,
-}: {
-  readonly title: string
-  readonly failedTitle: string
-  readonly failure: string | undefined
-  readonly onClose: () => void
-  readonly children: ReactNode
-}): ReactNode {
-  return (
-    <Dialog title={title} isOpen size="lg" onClose={onClose}>
-      {failure === undefined ? null : (
-        <Notice kind="error" title={failedTitle}>
-          {failure}
-        </Notice>
-      )}
-      {children ?? (failure === undefined ? <Loading /> : null)}
-    </Dialog>
-  )
-}
+// The form that adds or changes a provider: its state, and the fields that both have.
 
 /** State and actions of the form. */
 export type ProviderForm = ReturnType<typeof useProviderForm>
@@ -88,8 +58,9 @@ export function useProviderForm(plan: {
       lastTest.current += 1
       setLooked(undefined)
     },
-    async test(): Promise<void> {
-      if (looked === 'running' || !isSound()) return
+    /** @param isQuiet without a press: faults of what is typed are not shown, and nothing is asked */
+    async test(isQuiet = false): Promise<void> {
+      if (looked === 'running' || (isQuiet ? Object.keys(plan.faultsOf(values)).length > 0 : !isSound())) return
       setRefusal(undefined)
       setLooked('running')
       const test = (lastTest.current += 1)
@@ -97,7 +68,7 @@ export function useProviderForm(plan: {
         const found = await client.post<ProviderLook>('/api/providers/look', plan.lookOf(values))
         if (test !== lastTest.current) return
         setLooked(found)
-        announce(lookWords(found))
+        announce([lookWords(found), found.models === undefined ? '' : modelsFound(found)].join('. '))
       } catch (error) {
         if (test !== lastTest.current) return
         setLooked(undefined)
@@ -117,57 +88,20 @@ export function useProviderForm(plan: {
 
 const faultOrder = ['kind', 'id', 'baseUrl', 'key', 'variable', 'models', 'timeouts'] as const
 
-/** The form: own fields, then those that each form has. @param settings of a provider that is there */
-export function FormFrame({
-  form,
-  settings,
-  defaultTimeouts,
-  onClose,
-  children,
-}: {
-  readonly form: ProviderForm
-  readonly settings?: ProviderSettings
-  readonly defaultTimeouts: Required<ProviderTimeouts>
-  readonly onClose: () => void
-  readonly children: ReactNode
-}): ReactNode {
-  const { values, looked, refusal, isSaving } = form
-  const isNew = settings === undefined
-  return (
-    <form className="flex flex-col gap-4" noValidate onSubmit={(event) => void form.submit(event)}>
-      {children}
-      {values.kind === '' ? null : <LastFields {...{ form, settings, defaultTimeouts }} />}
-      <p role="alert" className="text-sm text-bad [overflow-wrap:anywhere] empty:hidden">
-        {refusal}
-      </p>
-      <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onClose}>{say.common.cancel}</Button>
-        <Button icon="play" aria-disabled={values.kind === '' || looked === 'running'} onClick={() => void form.test()}>
-          {say.providers.test}
-        </Button>
-        <Button type="submit" variant="primary" icon={isNew ? 'plus' : 'check'} aria-disabled={isSaving}>
-          {isNew ? say.providers.addIt : say.providers.save}
-        </Button>
-      </div>
-    </form>
-  )
-}
-
-/** The outcome of a test, the models that are offered, and the timeouts. */
-function LastFields({
+/** The models that are offered, and the timeouts. @param settings of a provider that is there */
+export function LastFields({
   form: { values, faults, looked, idOf, change },
   settings,
   defaultTimeouts,
 }: {
   readonly form: ProviderForm
-  readonly settings: ProviderSettings | undefined
+  readonly settings?: ProviderSettings
   readonly defaultTimeouts: Required<ProviderTimeouts>
 }): ReactNode {
   const found = typeof looked === 'object' ? (looked.models ?? []) : []
   const offered = [...new Set([...(settings?.models ?? []), ...found])]
   return (
     <>
-      <LookResult looked={looked} />
       {offered.length > 0 ? (
         <ModelChoice
           id={idOf('models')}
@@ -176,7 +110,7 @@ function LastFields({
           fault={faults.models}
           onChange={(models) => change({ models })}
         />
-      ) : settings === undefined ? null : (
+      ) : (
         <p className="text-sm text-muted">{say.providers.offersAll}</p>
       )}
       {settings?.hasModelFacts === true && values.models === undefined ? (
@@ -190,6 +124,27 @@ function LastFields({
         onChange={(timeouts) => change({ timeouts })}
       />
     </>
+  )
+}
+
+/** What most entries do not need. Open if something in it is wrong. */
+export function Folded({
+  title,
+  isOpen: begins = false,
+  hasFault,
+  children,
+}: {
+  readonly title: string
+  readonly isOpen?: boolean
+  readonly hasFault: boolean
+  readonly children: ReactNode
+}): ReactNode {
+  const [isOpen, setOpen] = useState(begins)
+  return (
+    <details open={isOpen || hasFault} className="min-w-0" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="w-fit rounded-md text-sm font-medium text-muted pointer-coarse:py-2.5">{title}</summary>
+      <div className="mt-3 flex flex-col gap-4">{children}</div>
+    </details>
   )
 }
 
@@ -232,47 +187,40 @@ export function TextField({
   )
 }
 
-/**
- * The key of a provider: typed, for keys.env, or the name of a variable. The page takes keys over https, or on the
- * service's own machine, only.
- */
-export function KeyFields({
+/** Whether the page takes keys: over https, or on the service's own machine. @param keysFile absent: nowhere */
+export function mayTypeKeys(keysFile: string | undefined): keysFile is string {
+  return keysFile !== undefined && window.isSecureContext
+}
+
+/** The key of a provider, for keys.env. */
+export function KeyField({ form, keysFile }: { readonly form: ProviderForm; readonly keysFile: string }): ReactNode {
+  return (
+    <TextField
+      form={form}
+      field="key"
+      type="password"
+      label={say.providers.key}
+      about={say.providers.keyHint(keysFile)}
+    />
+  )
+}
+
+/** The variable of a key. */
+export function VariableField({
   form,
-  keysFile,
   about,
   placeholder,
 }: {
   readonly form: ProviderForm
-  /** Absent: the service has no place for keys. */
-  readonly keysFile: string | undefined
-  /** About the variable. */
   readonly about: string
   readonly placeholder?: string | undefined
 }): ReactNode {
-  const mayType = keysFile !== undefined && window.isSecureContext
-  const [isOpen, setOpen] = useState(!mayType || form.values.variable !== '')
-  const variable = (
-    <TextField form={form} field="variable" label={say.providers.variable} about={about} placeholder={placeholder} />
-  )
-  if (!mayType) return variable
   return (
-    <>
-      <TextField
-        form={form}
-        field="key"
-        type="password"
-        label={say.providers.key}
-        about={say.providers.keyHint(keysFile)}
-      />
-      <details
-        open={isOpen || form.faults.variable !== undefined}
-        onToggle={(event) => setOpen(event.currentTarget.open)}
-      >
-        <summary className="w-fit rounded-md text-sm font-medium pointer-coarse:py-2.5">
-          {say.providers.keyByVariable}
-        </summary>
-        <div className="mt-2">{variable}</div>
-      </details>
-    </>
+    <TextField
+      {...{ form, placeholder }}
+      field="variable"
+      label={say.providers.variable}
+      about={`${about} ${say.providers.notTheKey}`}
+    />
   )
 }

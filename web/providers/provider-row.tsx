@@ -1,21 +1,14 @@
-import { useId, useState, type PointerEvent, type ReactNode } from 'react'
+import { useId, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
 import type { ProviderEntry, ProviderTest, WantedProviderChange } from '../../src/http/page/page-api.ts'
 import { say } from '../texts/say.ts'
-import { Button, IconButton } from '../ui/button.tsx'
+import { Badge } from '../ui/badge.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { useNow } from '../ui/use-now.ts'
-import {
-  describeFirstToken,
-  describeLastError,
-  describeState,
-  describeSuccess,
-  describeTest,
-  describeUnpriced,
-} from './describe-provider.ts'
-import { ModelsServed } from './models-served.tsx'
-import { OwnWords } from './own-words.tsx'
+import { describeFigures, describeKind, describeState } from './describe-provider.ts'
+import { ProviderDetails } from './provider-details.tsx'
+import { ProviderTrouble } from './provider-trouble.tsx'
 
 /** `locked`: there is no file to change. `readonly`: the user may not change it. */
 export type RowMode = 'editable' | 'locked' | 'readonly'
@@ -24,7 +17,7 @@ export interface ProviderRowProps {
   readonly provider: ProviderEntry
   /** Position in the order of failover, from 1. */
   readonly place: number
-  readonly isLast: boolean
+  readonly count: number
   readonly mode: RowMode
   readonly test: ProviderTest | 'running' | undefined
   /** Where the row that is being dragged would be dropped: before or after this one. */
@@ -35,94 +28,107 @@ export interface ProviderRowProps {
   readonly onEdit?: () => void
   /** Absent: the user may not remove providers. */
   readonly onRemove?: () => void
+  /** Writes a key and tests the provider. Absent: keys cannot be typed here. */
+  readonly onKey?: (key: string) => void
   readonly onTest: () => void
   readonly onGrab: (event: PointerEvent) => void
 }
 
-const chips = {
-  ok: 'bg-ok-soft text-ok',
-  warn: 'bg-warn-soft text-warn',
-  bad: 'bg-bad-soft text-bad',
-  muted: 'bg-hover text-muted',
-} as const
-
 const drops = { before: 'border-t-accent border-t-4', after: 'border-b-accent border-b-4' } as const
 
-/** A provider in a row of 48 px: place, name, state and actions. Its details open below. */
+/** The line from number to number, behind them. */
+const rail =
+  'before:absolute before:inset-y-0 before:left-7.5 before:border-l before:border-edge first:before:top-6 ' +
+  'last:before:bottom-auto last:before:h-6 only:before:hidden @max-2xl:before:hidden'
+
+const columns =
+  'grid-cols-[1.75rem_minmax(0,1fr)_auto] @2xl:grid-cols-[1.75rem_minmax(0,13rem)_minmax(0,1fr)_auto] ' +
+  '@5xl:grid-cols-[1.75rem_minmax(9rem,17rem)_minmax(12rem,1fr)_12rem_auto]'
+
+/** A provider: place, name, state and actions. Below it what is wrong and its remedy, and its details on demand. */
 export function ProviderRow(props: ProviderRowProps): ReactNode {
-  const { provider, place, test, mode, drop, isDragged, onGrab } = props
-  const { id, enabled, state } = provider
-  const [isOpen, setOpen] = useState(state.kind !== 'ok' && state.kind !== 'off')
+  const { provider, mode, drop, isDragged } = props
+  const [isOpen, setOpen] = useState(false)
   const details = useId()
   return (
     <li
       className={
-        'rounded-xl border border-line bg-panel ' +
+        `relative border-t border-line first:border-t-0 ${rail} ` +
         `${drop === undefined ? '' : drops[drop]} ${isDragged ? 'opacity-60' : ''}`
       }
     >
-      <div className="flex min-h-12 items-center gap-2 pr-1 pl-2">
-        {mode === 'editable' ? <Handle onGrab={onGrab} /> : null}
-        <span
-          className={
-            'grid size-6 shrink-0 place-items-center rounded-full border border-line text-xs font-semibold ' +
-            `tabular-nums @max-md:hidden ${enabled ? 'bg-raised' : 'text-muted'}`
-          }
-        >
-          {place}
-        </span>
-        <h2
-          className={
-            'min-w-0 flex-1 basis-24 font-semibold @2xl:flex-none @2xl:basis-40 ' +
-            (isOpen ? 'py-2 [overflow-wrap:anywhere]' : 'truncate')
-          }
-          title={id}
-        >
-          {id}
-        </h2>
+      <div className={`grid min-h-13 items-center gap-x-4 gap-y-1 py-2 pr-2 pl-4 ${columns}`}>
+        <Place {...props} />
+        <div className="min-w-0 @2xl:row-span-2 @5xl:row-span-1">
+          <h2 className="text-sm font-semibold">
+            <button
+              type="button"
+              aria-expanded={isOpen}
+              aria-controls={details}
+              title={say.providers.details(provider.id)}
+              className="inline-flex min-h-6 items-center gap-1 rounded-md text-left pointer-coarse:min-h-11"
+              onClick={() => setOpen(!isOpen)}
+            >
+              <span className="min-w-0 [overflow-wrap:anywhere]">{provider.id}</span>
+              <Icon name="chevron" className={`size-4 text-muted ${isOpen ? 'rotate-180' : ''}`} />
+            </button>
+          </h2>
+          <p className="text-xs text-muted tabular-nums [overflow-wrap:anywhere]">{describeKind(provider)}</p>
+        </div>
         <RowState provider={provider} />
-        <Controls {...props} />
-        <IconButton
-          label={say.providers.details(id)}
-          icon="chevron"
-          aria-expanded={isOpen}
-          aria-controls={details}
-          className={isOpen ? 'rotate-180' : ''}
-          onClick={() => setOpen(!isOpen)}
-        />
+        <p
+          className={
+            'col-start-2 -col-end-1 text-xs text-muted tabular-nums empty:hidden @2xl:col-start-3 @2xl:col-end-4 ' +
+            '@2xl:row-start-2 @5xl:col-start-4 @5xl:col-end-5 @5xl:row-start-1'
+          }
+        >
+          {describeFigures(provider)}
+        </p>
+        {mode === 'readonly' ? null : <Controls {...props} />}
       </div>
-      {provider.unpriced === undefined ? null : <NoPrice unpriced={provider.unpriced} />}
-      {test === undefined ? null : <TestResult test={test} />}
-      <div id={details} hidden={!isOpen} className="border-t border-line px-4 py-3">
-        {isOpen ? <Details provider={provider} /> : null}
+      <ProviderTrouble {...props} />
+      <div id={details} hidden={!isOpen} className="px-4 pb-4 @2xl:pl-15">
+        {isOpen ? <ProviderDetails provider={provider} /> : null}
       </div>
     </li>
   )
 }
 
-/** For pointers: with the keyboard, rows are moved by their buttons. */
-function Handle({ onGrab }: { readonly onGrab: (event: PointerEvent) => void }): ReactNode {
+const circle =
+  'relative grid size-7 place-items-center rounded-full border border-edge bg-raised text-xs font-semibold tabular-nums'
+
+/** The number in the order, which is also the handle: it is dragged, or moved by arrow keys. */
+function Place({ provider: { id, enabled }, place, count, mode, onChange, onGrab }: ProviderRowProps): ReactNode {
+  const look = `${circle} self-start pointer-coarse:mt-2 @2xl:mt-0 @2xl:row-span-2 @2xl:self-center @5xl:row-span-1 ${enabled ? '' : 'text-muted'}`
+  if (mode !== 'editable') return <span className={look}>{place}</span>
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return
+    event.preventDefault()
+    const isUp = event.key === 'ArrowUp'
+    if (isUp ? place > 1 : place < count) onChange({ id, change: isUp ? 'up' : 'down' })
+  }
   return (
-    <span
-      aria-hidden="true"
+    <button
+      type="button"
       data-handle
+      aria-label={say.providers.changes.handle(id, place, count)}
       title={say.providers.dragToMove}
-      className="grid h-10 w-5 shrink-0 cursor-grab touch-none place-items-center text-muted pointer-coarse:w-8"
+      className={
+        `${look} cursor-grab touch-none after:absolute after:-inset-1.5 hover:border-ink ` +
+        'pointer-coarse:after:-inset-2'
+      }
       onPointerDown={onGrab}
+      onKeyDown={onKeyDown}
     >
-      <svg width="10" height="16" viewBox="0 0 10 16" fill="currentColor">
-        {[2, 8, 14].map((y) => (
-          <path key={y} d={`M1 ${y}h3M6 ${y}h3`} stroke="currentColor" strokeWidth="2" />
-        ))}
-      </svg>
-    </span>
+      {place}
+    </button>
   )
 }
 
 function Controls({
   provider: { id, enabled },
   place,
-  isLast,
+  count,
   mode,
   test,
   onChange,
@@ -130,15 +136,13 @@ function Controls({
   onRemove,
   onTest,
 }: ProviderRowProps): ReactNode {
-  if (mode === 'readonly') return null
   const isLocked = mode === 'locked'
-  const isTesting = test === 'running'
   const testNow = (): void => {
-    if (!isTesting) onTest()
+    if (test !== 'running') onTest()
   }
   const move = (label: string, to: number) => ({ label, run: () => onChange({ id, change: 'move', to }) })
   return (
-    <>
+    <div className="col-start-3 row-start-1 flex items-center gap-1 self-start @2xl:self-center @2xl:col-start-4 @2xl:row-span-2 @5xl:col-start-5 @5xl:row-span-1">
       <Switch
         label={say.providers.ask(id)}
         isOn={enabled}
@@ -146,183 +150,42 @@ function Controls({
         isDisabled={isLocked}
         onChange={(isOn) => onChange({ id, change: isOn ? 'enable' : 'disable' })}
       />
-      <span className="hidden items-center @2xl:flex">
-        <MoveButton
-          label={say.providers.changes.up(id)}
-          icon="up"
-          isLocked={isLocked}
-          isAtEnd={place === 1}
-          onMove={() => onChange({ id, change: 'up' })}
-        />
-        <MoveButton
-          label={say.providers.changes.down(id)}
-          icon="down"
-          isLocked={isLocked}
-          isAtEnd={isLast}
-          onMove={() => onChange({ id, change: 'down' })}
-        />
-        <Button icon="play" aria-disabled={isTesting} onClick={testNow}>
-          {say.providers.testNow}
-          <span className="sr-only">: {id}</span>
-        </Button>
-      </span>
       <Menu
         label={say.providers.moreAbout(id)}
         items={[
           { label: say.providers.testNow, icon: 'play', run: testNow },
+          ...(isLocked || place === 1 ? [] : [move(say.providers.move.top, 0), move(say.providers.move.up, place - 2)]),
+          ...(isLocked || place === count ? [] : [move(say.providers.move.down, place)]),
           ...(isLocked || onEdit === undefined
             ? []
             : [{ label: say.providers.settings, icon: 'sliders' as const, run: onEdit }]),
-          ...(isLocked || place === 1 ? [] : [move(say.providers.move.top, 0), move(say.providers.move.up, place - 2)]),
-          ...(isLocked || isLast ? [] : [move(say.providers.move.down, place)]),
           ...(isLocked || onRemove === undefined
             ? []
             : [{ label: say.providers.remove, icon: 'trash' as const, isDanger: true, run: onRemove }]),
         ]}
       />
-    </>
+    </div>
   )
 }
 
-/** At the end of the list, the button stays enabled without effect: disabling it would lose the focus. */
-function MoveButton({
-  label,
-  icon,
-  isLocked,
-  isAtEnd,
-  onMove,
-}: {
-  readonly label: string
-  readonly icon: 'up' | 'down'
-  readonly isLocked: boolean
-  readonly isAtEnd: boolean
-  readonly onMove: () => void
-}): ReactNode {
+/** The state with its reason, which wraps and is never cut. */
+function RowState({ provider }: { readonly provider: ProviderEntry }): ReactNode {
+  const { icon, word, tone, more } = describeState(provider, useNow(provider.state.kind === 'cooling' ? 1_000 : 5_000))
   return (
-    <IconButton
-      label={label}
-      icon={icon}
-      className="aria-disabled:opacity-40"
-      disabled={isLocked}
-      aria-disabled={isAtEnd}
-      onClick={() => {
-        if (!isAtEnd) onMove()
-      }}
-    />
-  )
-}
-
-/** Says that limits of money put the provider last, and the way out. */
-function NoPrice({ unpriced }: { readonly unpriced: NonNullable<ProviderEntry['unpriced']> }): ReactNode {
-  return (
-    <p
-      className={`mx-3 mb-3 flex items-start gap-2 rounded-lg px-3 py-2 text-sm [overflow-wrap:anywhere] ${chips.warn}`}
-    >
-      <Icon name="warn" className="mt-0.5 size-4" />
-      <span>{describeUnpriced(unpriced)}</span>
-    </p>
-  )
-}
-
-function TestResult({ test }: { readonly test: ProviderTest | 'running' }): ReactNode {
-  if (test === 'running')
-    return <p className="mx-3 mb-3 rounded-lg bg-hover px-3 py-2 text-sm text-muted">{say.providers.askingForToken}</p>
-  return (
-    <p
+    <div
       className={
-        'mx-3 mb-3 flex items-start gap-2 rounded-lg px-3 py-2 text-sm [overflow-wrap:anywhere] ' +
-        (test.ok ? chips.ok : chips.bad)
+        'col-start-2 -col-end-1 flex flex-wrap items-center gap-x-2 gap-y-0.5 text-sm @2xl:col-start-3 ' +
+        '@2xl:col-end-4 @2xl:row-start-1'
       }
     >
-      <Icon name={test.ok ? 'check' : 'warn'} className="mt-0.5 size-4" />
-      <span>
-        {say.providers.testIs(describeTest(test))}
-        <OwnWords detail={test.detail} />
-      </span>
-    </p>
-  )
-}
-
-/** The state in the row; on narrow screens as an icon. */
-function RowState({ provider }: { readonly provider: ProviderEntry }): ReactNode {
-  const { icon, word, tone, more } = useLook(provider)
-  const figures = [describeSuccess(provider), describeFirstToken(provider)].filter((figure) => figure !== undefined)
-  return (
-    <span className="flex min-w-0 items-center gap-2 text-sm @2xl:flex-1">
-      <span
-        className={
-          'inline-flex shrink-0 items-center gap-1 rounded-full px-1 py-0.5 font-medium @2xl:px-2.5 ' + chips[tone]
-        }
-      >
+      <Badge tone={tone === 'muted' ? 'plain' : tone}>
         <Icon name={icon} className="size-4" />
-        <span className="@max-2xl:sr-only">{word}</span>
-      </span>
-      <span className="hidden min-w-0 truncate text-muted tabular-nums @2xl:inline">
-        {provider.state.kind === 'ok' && figures.length > 0 ? figures.join(' · ') : more}
-      </span>
-    </span>
-  )
-}
-
-/** Renders regularly, since the state depends on the time. */
-function useLook(provider: ProviderEntry): ReturnType<typeof describeState> {
-  return describeState(provider, useNow(provider.state.kind === 'cooling' ? 1_000 : 5_000))
-}
-
-function Details({ provider }: { readonly provider: ProviderEntry }): ReactNode {
-  const now = useNow(provider.state.kind === 'cooling' ? 1_000 : 5_000)
-  const { word, more } = describeState(provider, now)
-  const { brand, protocol, baseUrl, coolingModels, state, lastError } = provider
-  return (
-    <>
-      <p className="text-sm text-muted [overflow-wrap:anywhere]">
-        {[brand, say.providers.protocol(protocol), baseUrl].filter((part) => part !== undefined).join(' · ')}
-      </p>
-      <p className="mt-2 text-sm tabular-nums [overflow-wrap:anywhere]">
         {word}
-        {more === undefined ? '' : `: ${more}`}
-        {state.kind === 'failing' ? <OwnWords detail={state.detail} /> : null}
-      </p>
-      {coolingModels.length === 0 ? null : (
-        <p className="mt-1 text-sm text-warn [overflow-wrap:anywhere]">
-          {say.providers.coolingModels(coolingModels.join(', '))}
-        </p>
+      </Badge>
+      {provider.unpriced === undefined ? null : <Badge tone="warn">{say.providers.noPrice}</Badge>}
+      {more === undefined ? null : (
+        <span className="min-w-0 text-muted tabular-nums [overflow-wrap:anywhere]">{more}</span>
       )}
-      <dl className="mt-3 grid grid-cols-2 gap-x-4 gap-y-2 text-sm @2xl:grid-cols-[9rem_14rem_1fr]">
-        <Figure name={say.providers.answered} value={describeSuccess(provider)} />
-        <Figure name={say.providers.firstToken} value={describeFirstToken(provider)} />
-        <Figure name={say.providers.lastError} value={describeLastError(provider, now)} isWide>
-          <OwnWords detail={lastError?.detail} />
-        </Figure>
-      </dl>
-      <ModelsServed provider={provider} />
-    </>
-  )
-}
-
-function Figure({
-  name,
-  value,
-  isWide = false,
-  children,
-}: {
-  readonly name: string
-  readonly value: string | undefined
-  readonly isWide?: boolean
-  readonly children?: ReactNode
-}): ReactNode {
-  return (
-    <div className={`min-w-0 ${isWide ? 'col-span-2 @2xl:col-span-1' : ''}`}>
-      <dt className="text-xs text-muted">{name}</dt>
-      <dd className="tabular-nums [overflow-wrap:anywhere]">
-        {value ?? (
-          <span className="text-muted">
-            <span aria-hidden="true">–</span>
-            <span className="sr-only">{say.common.noneOfThese}</span>
-          </span>
-        )}
-        {children}
-      </dd>
     </div>
   )
 }

@@ -1,23 +1,23 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import type {
-  ProviderDraft,
   ProviderEdits,
   ProvidersAnswer,
   ProviderTest,
   WantedProviderChange,
 } from '../../src/http/page/page-api.ts'
+import { hrefOf } from '../app/route.ts'
 import { View } from '../app/view.tsx'
 import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { formatAgo, formatMs } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
-import { AddProvider } from './add-provider.tsx'
+import { AddByHand } from './add-by-hand.tsx'
 import { EditProvider } from './edit-provider.tsx'
-import { NewProvider } from './new-provider.tsx'
+import { mayTypeKeys } from './provider-form.tsx'
 import { ChangeNotice, FaultsNotice, NoFileNotice, type FailedChange } from './provider-notices.tsx'
 import { ProviderRow, type RowMode } from './provider-row.tsx'
 import type { ProvidersFeed, ProvidersState } from './providers-feed.ts'
@@ -65,12 +65,11 @@ function Providers({
   /** Above the list. */
   readonly children: ReactNode
 }): ReactNode {
-  const [trouble, setTrouble] = useState<FailedChange>()
-  const [tests, setTests] = useState<ReadonlyMap<string, ProviderTest | 'running'>>(new Map())
-  const [isAdding, setAdding] = useState(false)
+  const { trouble, tests, retry, closeNotice, change, edit, saveKey, test } = useChanges(feed)
   const [removing, setRemoving] = useState<string>()
   const [editing, setEditing] = useState<string>()
   const mayAdd = answer.mayAdd === true
+  const mayType = mayAdd && mayTypeKeys(answer.keysFile)
   const mode: RowMode = !isOwner ? 'readonly' : answer.version === undefined ? 'locked' : 'editable'
 
   const { list, drag, grab } = useReorder(({ from, to }) => {
@@ -78,11 +77,81 @@ function Providers({
     if (id !== undefined) void change({ id, change: 'move', to })
   })
 
-  async function change(wanted: WantedProviderChange): Promise<void> {
+  async function remove(id: string): Promise<void> {
+    setRemoving(undefined)
+    await change({ id, change: 'remove' })
+    // The row that had the focus is gone.
+    focusContent()
+  }
+
+  async function save(id: string, edits: ProviderEdits, version: string): Promise<string | undefined> {
+    const why = await edit(id, edits, version)
+    if (why === undefined) setEditing(undefined)
+    return why
+  }
+
+  return (
+    <View
+      title={say.views.providers}
+      about={say.providers.about}
+      actions={isOwner ? <Actions answer={answer} test={(id) => test(id, false)} /> : null}
+    >
+      {children}
+      {answer.notice === undefined ? null : <FaultsNotice notice={answer.notice} file={answer.file} />}
+      {trouble === undefined ? null : (
+        <div id="trouble">
+          <ChangeNotice {...{ trouble, answer }} onRetry={retry} onClose={closeNotice} />
+        </div>
+      )}
+      <Standing answer={answer} isOwner={isOwner} />
+      {answer.providers.length === 0 ? (
+        <p className="rounded-xl border border-line bg-panel p-4">{say.providers.none}</p>
+      ) : (
+        <ol ref={list} role="list" className="rounded-xl border border-line bg-raised">
+          {answer.providers.map((provider, index) => (
+            <ProviderRow
+              key={provider.id}
+              {...{ provider, mode }}
+              place={index + 1}
+              count={answer.providers.length}
+              test={tests.get(provider.id)}
+              drop={dropAt(drag, index)}
+              isDragged={drag?.from === index}
+              onGrab={(event) => grab(index, event)}
+              onChange={(wanted) => void change(wanted)}
+              {...(mayAdd ? { onEdit: () => setEditing(provider.id), onRemove: () => setRemoving(provider.id) } : {})}
+              {...(mayType ? { onKey: (key) => void saveKey(provider.id, key) } : {})}
+              onTest={() => void test(provider.id)}
+            />
+          ))}
+        </ol>
+      )}
+      {editing === undefined ? null : (
+        <EditProvider
+          id={editing}
+          save={(edits, version) => save(editing, edits, version)}
+          onClose={() => setEditing(undefined)}
+        />
+      )}
+      {removing === undefined ? null : (
+        <RemoveProvider id={removing} onRemove={() => void remove(removing)} onClose={() => setRemoving(undefined)} />
+      )}
+    </View>
+  )
+}
+
+/** Changes and tests of providers, with what went wrong and what tests found. */
+function useChanges(feed: ProvidersFeed) {
+  const [trouble, setTrouble] = useState<FailedChange>()
+  const [tests, setTests] = useState<ReadonlyMap<string, ProviderTest | 'running'>>(new Map())
+
+  /** @returns whether it was made */
+  async function change(wanted: WantedProviderChange): Promise<boolean> {
     const outcome = await feed.change(wanted)
     if (outcome.kind === 'done') closeNotice()
     else setTrouble({ ...outcome, wanted })
     announce(outcome.kind === 'done' ? doneWords(wanted, feed.state.get().answer) : say.providers.notMade)
+    return outcome.kind === 'done'
   }
 
   /** The pressed button disappears with the notice, so the focus moves. */
@@ -91,31 +160,13 @@ function Providers({
     if (document.querySelector('#trouble :focus') !== null) focusContent()
   }
 
-  /** @returns why it was not added */
-  async function add({ id, ...entry }: ProviderDraft): Promise<string | undefined> {
-    const outcome = await feed.change({ id, change: 'add', entry })
-    if (outcome.kind === 'failed') return outcome.error.message
-    if (outcome.kind === 'conflict') return say.providers.addedMeanwhile
-    setAdding(false)
-    announce(doneWords({ id, change: 'add', entry }, feed.state.get().answer))
-    return undefined
-  }
-
   /** @returns why it was not saved */
   async function edit(id: string, edits: ProviderEdits, version: string): Promise<string | undefined> {
     const outcome = await feed.change({ id, change: 'edit', edit: edits }, version)
     if (outcome.kind === 'failed') return outcome.error.message
     if (outcome.kind === 'conflict') return outcome.kind
-    setEditing(undefined)
     announce(say.providers.changeDone.changed(id))
     return undefined
-  }
-
-  async function remove(id: string): Promise<void> {
-    setRemoving(undefined)
-    await change({ id, change: 'remove' })
-    // The row that had the focus is gone.
-    focusContent()
   }
 
   /** @returns whether it answered */
@@ -128,87 +179,33 @@ function Providers({
     return result.ok
   }
 
-  return (
-    <View
-      title={say.views.providers}
-      about={say.providers.about}
-      actions={
-        isOwner ? <Actions answer={answer} onAdd={() => setAdding(true)} test={(id) => test(id, false)} /> : null
-      }
-    >
-      {children}
-      {answer.notice === undefined ? null : <FaultsNotice notice={answer.notice} file={answer.file} />}
-      {trouble === undefined ? null : (
-        <div id="trouble">
-          <ChangeNotice
-            trouble={trouble}
-            answer={answer}
-            onRetry={() => void change(trouble.wanted)}
-            onClose={closeNotice}
-          />
-        </div>
-      )}
-      <Standing source={answer.source} isOwner={isOwner} mayAdd={mayAdd} />
-      {answer.providers.length === 0 ? (
-        <p className="rounded-xl border border-line bg-panel p-4">{say.providers.none}</p>
-      ) : (
-        <ol ref={list} role="list" className="flex flex-col gap-2">
-          {answer.providers.map((provider, index) => (
-            <ProviderRow
-              key={provider.id}
-              provider={provider}
-              place={index + 1}
-              isLast={index === answer.providers.length - 1}
-              mode={mode}
-              test={tests.get(provider.id)}
-              drop={dropAt(drag, index)}
-              isDragged={drag?.from === index}
-              onGrab={(event) => grab(index, event)}
-              onChange={(wanted) => void change(wanted)}
-              {...(mayAdd ? { onEdit: () => setEditing(provider.id), onRemove: () => setRemoving(provider.id) } : {})}
-              onTest={() => void test(provider.id)}
-            />
-          ))}
-        </ol>
-      )}
-      {isOwner ? (
-        <AddProvider
-          source={answer.source}
-          file={answer.file}
-          isOpen={!mayAdd && (answer.source === 'echo' || answer.providers.length === 0)}
-        />
-      ) : null}
-      {isAdding ? (
-        <NewProvider
-          taken={new Set(answer.source === 'echo' ? [] : answer.providers.map(({ id }) => id))}
-          add={add}
-          onClose={() => setAdding(false)}
-        />
-      ) : null}
-      {editing === undefined ? null : (
-        <EditProvider
-          id={editing}
-          save={(edits, version) => edit(editing, edits, version)}
-          onClose={() => setEditing(undefined)}
-        />
-      )}
-      {removing === undefined ? null : (
-        <RemoveProvider id={removing} onRemove={() => void remove(removing)} onClose={() => setRemoving(undefined)} />
-      )}
-    </View>
-  )
+  async function saveKey(id: string, key: string): Promise<void> {
+    if (await change({ id, change: 'edit', edit: { key } })) await test(id)
+  }
+
+  function retry(): void {
+    if (trouble !== undefined) void change(trouble.wanted)
+  }
+
+  return { trouble, tests, retry, closeNotice, change, edit, test, saveKey }
 }
 
 /** Why the user cannot change the list here. */
 function Standing({
-  source,
+  answer: { source, file, mayAdd },
   isOwner,
-  mayAdd,
-}: Pick<ProvidersAnswer, 'source'> & { readonly isOwner: boolean; readonly mayAdd: boolean }): ReactNode {
+}: {
+  readonly answer: ProvidersAnswer
+  readonly isOwner: boolean
+}): ReactNode {
   return (
     <>
-      {source === 'file' ? null : <NoFileNotice source={source} isOwner={isOwner} mayAdd={mayAdd} />}
-      {isOwner ? null : (
+      {source === 'file' ? null : <NoFileNotice source={source} isOwner={isOwner} mayAdd={mayAdd === true} />}
+      {isOwner ? (
+        mayAdd === true ? null : (
+          <AddByHand source={source} file={file} />
+        )
+      ) : (
         <Notice kind="info" title={say.providers.readOnly}>
           {say.providers.maintainers}
         </Notice>
@@ -220,11 +217,9 @@ function Standing({
 /** The buttons of the bar. */
 function Actions({
   answer: { providers, mayAdd },
-  onAdd,
   test,
 }: {
   readonly answer: ProvidersAnswer
-  readonly onAdd: () => void
   readonly test: (id: string) => Promise<boolean>
 }): ReactNode {
   return (
@@ -233,9 +228,9 @@ function Actions({
         <TestAll ids={providers.filter(({ enabled }) => enabled).map(({ id }) => id)} test={test} />
       )}
       {mayAdd === true ? (
-        <Button variant="primary" icon="plus" isShort onClick={onAdd}>
+        <ButtonLink variant="primary" icon="plus" isShort href={hrefOf({ view: 'providers', id: 'add' })}>
           {say.providers.add}
-        </Button>
+        </ButtonLink>
       ) : null}
     </>
   )
@@ -296,6 +291,7 @@ function TestAll({
 function doneWords({ id, change }: WantedProviderChange, answer: ProvidersAnswer | undefined): string {
   if (change === 'enable') return say.providers.changeDone.enabled(id)
   if (change === 'disable') return say.providers.changeDone.disabled(id)
+  if (change === 'edit') return say.providers.changeDone.changed(id)
   if (change === 'remove') return say.providers.changeDone.removed(id)
   const all = answer?.providers ?? []
   const place = all.findIndex((provider) => provider.id === id) + 1

@@ -3,23 +3,36 @@ import { plural } from '../locale.ts'
 
 export const providers: Texts['providers'] = {
   about:
-    'In der Reihenfolge, in der sie gefragt werden: zuerst der erste, der das Modell anbietet, und wenn er ' +
-    'scheitert, der nächste.',
-  add: 'Anbieter hinzufügen …',
-  addFirst:
-    'Fügen Sie unten einen Anbieter hinzu: Das schreibt die erste providers.json, und seine Modelle sind sofort da.',
-  addIt: 'Hinzufügen',
+    'Von oben nach unten gefragt: Der erste mit dem Modell antwortet; scheitert er, wird der nächste gefragt. Preise ' +
+    'gelten für eine Million Tokens.',
+  add: 'Anbieter hinzufügen',
+  addAs: (place) => `Als Nummer ${place} hinzufügen`,
+  addFirst: 'Fügen Sie einen Anbieter hinzu: Das schreibt die erste providers.json, und seine Modelle sind sofort da.',
   addedMeanwhile:
     'providers.json wurde inzwischen geändert. Sehen Sie nach, und drücken Sie noch einmal auf Hinzufügen.',
   addWrites:
     'Kommt einer hinzu, werden alle in eine Datei geschrieben, in der sich die Reihenfolge ändern lässt. ' +
     'Das tut auch dieser Befehl:',
   addTitle: 'Anbieter hinzufügen',
+  advice: {
+    connect: (address) =>
+      `Unter ${address} antwortet nichts. Starten Sie ihn, oder berichtigen Sie seine Adresse; er wird von selbst ` +
+      'wieder gefragt.',
+    credential: 'Er lehnt seinen Schlüssel ab. Ein anderer gilt sofort.',
+    modelList: 'Prüfen Sie seine Adresse und seinen Schlüssel; er wird von selbst wieder gefragt.',
+    other: 'Er wird von selbst wieder gefragt. Ein Test zeigt, was er jetzt sagt.',
+    quota: 'Sein Guthaben ist verbraucht. Laden Sie es beim Anbieter auf; er wird von selbst wieder gefragt.',
+    timeout:
+      'Er antwortet zu langsam. Die Zeiten, nach denen der nächste gefragt wird, stehen in seinen Einstellungen.',
+    tls: 'Sein Zertifikat passt nicht zu seiner Adresse; er wird von selbst wieder gefragt.',
+  },
   allModels: (count) => plural(count, 'Das eine Modell', 'Alle # Modelle'),
   allThatItLists: 'Alle, die er aufführt, auch künftige',
   andMore: (count) => `und ${count} weitere`,
   anotherServer: 'Ein anderer Server (OpenAI-kompatibel, Anthropic, Gemini)',
   answered: 'Beantwortet',
+  answeredOf: (share) => `${share} beantwortet`,
+  answersIn: (time) => `Er antwortet, nach ${time}`,
   answeredIn: (time, about) => `Antwort nach ${time}${about}`,
   ask: (id) => `${id} fragen`,
   askedOnceSo: (missing) => `${missing}: Er wird gefragt, sobald das behoben ist.`,
@@ -48,6 +61,7 @@ export const providers: Texts['providers'] = {
     down: (id) => `${id} nach unten`,
     edit: (id) => `Einstellungen von ${id} ändern`,
     enable: (id) => `${id} einschalten`,
+    handle: (id, place, count) => `${id} verschieben, Nummer ${place} von ${count}`,
     move: (id, place) => `${id} an Stelle ${place}`,
     remove: (id) => `${id} entfernen`,
     up: (id) => `${id} nach oben`,
@@ -57,9 +71,10 @@ export const providers: Texts['providers'] = {
   copyCommand: 'Befehl kopieren',
   copyLine: 'Zeile kopieren',
   details: (id) => `Einzelheiten zu ${id}`,
-  dragToMove: 'Zum Verschieben ziehen',
+  dragToMove: 'Ziehen Sie, oder drücken Sie die Pfeiltasten',
   echo: 'Es ist nichts eingerichtet, und nichts wurde gefunden: Das eingebaute Echo antwortet',
   echoHint: 'Es antwortet mit den Worten der Frage, damit sich alles ausprobieren lässt. ',
+  earlier: 'Früher fragen',
   edited: 'providers.json wurde inzwischen geändert. Sehen Sie nach, und drücken Sie noch einmal auf Speichern.',
   failed: (id) => `${id} ist gescheitert`,
   failedAfter: (time, about, why) => `Gescheitert nach ${time}${about}: ${why}`,
@@ -81,31 +96,38 @@ export const providers: Texts['providers'] = {
   filterModelsOf: (id) => `Modelle von ${id} filtern`,
   firstListed: (count, all) => `Hier stehen nur die ersten ${count} von ${all}.`,
   firstToken: 'Zeit bis zum ersten Token',
+  firstTokenIn: (time) => `erstes Token ${time}`,
   fixedAddress: (address) =>
     `Seine Adresse ist ${address}. Bei einem bekannten Anbieter wird sie in der Datei geändert.`,
   fixedBrand: (brand) => `Er hat die Adresse des bekannten Anbieters ${brand}.`,
   found: 'Es gibt noch keine providers.json: Diese Anbieter wurden auf diesem Rechner gefunden',
   foundHint: 'Sie werden in fester Reihenfolge gefragt. ',
   freeTier: (name) => `${name} (auch kostenlos)`,
+  fromPrice: (price) => `ab ${price}`,
   gone: (id) => `; ${id} ist nicht mehr darin`,
+  howMuch: 'Was kostet eine Million Tokens?',
   in: (file) => `, in ${file}`,
   isSet: (variable) => `${variable} ist gesetzt.`,
   invalidValue: (variable) => `${variable} hat einen ungültigen Wert`,
+  isFree: 'Er ist kostenlos',
+  isNew: 'neu',
   key: 'Schlüssel',
-  keyByVariable: 'Stattdessen mit einer Variable',
   keyHint: (file) => `Er wird in ${file} geschrieben und gilt sofort. Er wird nie wieder angezeigt.`,
   keyHidden: 'Die Datei enthält den Schlüssel. Eine Variable ersetzt ihn; leer bleibt er.',
+  keyOf: (id) => `Schlüssel von ${id}`,
+  keyRefused: (status) =>
+    status === undefined ? 'Der Schlüssel wird abgelehnt' : `Der Schlüssel wird abgelehnt (${status})`,
   keyMissing: (variable) => `${variable} ist nicht gesetzt`,
-  keyMissingHint:
-    'Geben Sie den Schlüssel oben ein, oder schreiben Sie {line} auf der Maschine von svc in {file}: Er gilt sofort. ' +
-    'Eine Variable der Umgebung gilt ab dem nächsten Start. Den Anbieter können Sie jetzt schon hinzufügen: Er wird ' +
-    'gefragt, sobald sein Schlüssel da ist.',
   lastError: 'Letzter Fehler',
+  later: 'Später fragen',
   leaveIt: 'So lassen',
-  lists: (count, time) => plural(count, 'Er führt # Modell auf', 'Er führt # Modelle auf') + ` (${time})`,
   maintainers: 'Nur die Betreiber dieses Dienstes dürfen seine Anbieter ändern.',
   modelIs: (model) => `, Modell ${model}`,
   modelOf: (model) => ` (Modell ${model})`,
+  modelsFound: (count, priced) =>
+    priced === count
+      ? plural(count, '# Modell, mit Preis.', '# Modelle, alle mit Preis.')
+      : `${plural(count, '# Modell', '# Modelle')}, ${priced === 0 ? 'keines' : priced} mit Preis.`,
   more: (count) => `${count} weitere: Filtern Sie.`,
   moreAbout: (id) => `Mehr zu ${id}`,
   move: { down: 'Nach unten', top: 'An den Anfang', up: 'Nach oben' },
@@ -125,8 +147,10 @@ export const providers: Texts['providers'] = {
   noModels: 'Er bietet kein Modell an.',
   noneSet: (variables) => `keine von ${variables} ist gesetzt`,
   none: 'Es gibt noch keinen Anbieter, deshalb wird keine Anfrage beantwortet.',
+  noPrice: 'Ohne Preis',
   notDone: (change) => `Nicht geschehen: ${change}`,
   notDoneNow: (change, gone) => `Nicht geschehen: ${change}. Die Datei enthält jetzt, was unten steht${gone}:`,
+  nothingAsked: (lack) => `${lack}: Es wurde nichts gefragt`,
   notKnownYet: 'Seine Modelle sind noch nicht bekannt.',
   notMade: 'Die Änderung ist nicht geschehen',
   notTheKey: 'Schreiben Sie den Schlüssel nicht hierher.',
@@ -137,7 +161,11 @@ export const providers: Texts['providers'] = {
   onlySome: 'Nur einige',
   onlySomeCount: (count) => `Nur einige (${count})`,
   or: ' oder ',
+  order: 'In dieser Reihenfolge gefragt',
   orEmpty: (allowed) => `Erlaubt: ${allowed}, oder leer.`,
+  partlyFree: 'einige kostenlos',
+  priceIn: 'Eingabe, $',
+  priceOut: 'Ausgabe, $',
   protocol: (name) => `Protokoll ${name}`,
   readOnly: 'Sie können alles ansehen, aber nichts ändern',
   remaining: (time, rest) => `bis ${time}, noch ${rest}`,
@@ -148,7 +176,11 @@ export const providers: Texts['providers'] = {
     'genügt sein Schalter.',
   removeIt: 'Entfernen',
   removesFacts: 'Die Datei enthält Preise oder anderes zu seinen Modellen. Das wird mit der Liste entfernt.',
+  rest: 'Modelle, Zeiten',
+  restWithVariable: 'Modelle, Variable, Zeiten',
   save: 'Speichern',
+  saveAndTest: 'Speichern und testen',
+  setPrice: 'Preis festlegen',
   serves: 'Bietet an',
   settings: 'Einstellungen …',
   settingsFailed: 'Die Einstellungen können gerade nicht angezeigt werden',
@@ -159,6 +191,7 @@ export const providers: Texts['providers'] = {
   states: {
     cooling: 'Pause',
     failing: 'Gestört',
+    keyMissing: 'Schlüssel fehlt',
     notAsked: 'wird nicht gefragt',
     notAskedInHour: 'in der letzten Stunde nicht gefragt',
     off: 'Aus',
@@ -190,12 +223,10 @@ export const providers: Texts['providers'] = {
   },
   timeoutsHint: 'Zeiten in Millisekunden, nach denen der nächste Anbieter gefragt wird. Leer gilt die Vorgabe.',
   unpriced: (names) => `Für ${names} ist kein Preis bekannt, und ein Geldlimit zählt Anfragen dorthin.`,
-  lastUnpriced:
-    'Andere Anbieter werden zuerst gefragt. Setzen Sie "price" in providers.json, 0 wenn er nichts kostet, oder ' +
-    '"unpriced": "ask" in access.json.',
-  notSentUnpriced:
-    'Es ist ein hartes: Sie werden nicht gesendet. Setzen Sie "price" in providers.json, 0 wenn er nichts kostet.',
+  lastUnpriced: 'Andere Anbieter werden zuerst gefragt.',
+  notSentUnpriced: 'Es ist ein hartes: Sie werden nicht gesendet.',
   usedIfEmpty: (variables) => `Bleibt das Feld leer, gilt ${variables}.`,
   variable: 'Umgebungsvariable des Schlüssels',
+  writes: 'Das schreibt {line} in providers.json.',
   wasAnswered: (id, time) => `${id} hat nach ${time} geantwortet`,
 }

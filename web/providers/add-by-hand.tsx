@@ -10,24 +10,15 @@ interface FileLocation {
 
 const entry = '{ "id": "groq", "api_key": "$GROQ_API_KEY" },'
 
-/** Instructions to add a provider. @param isOpen whether they are expanded at first */
-export function AddProvider({
-  source,
-  file,
-  isOpen,
-}: Pick<ProvidersAnswer, 'source'> & FileLocation & { readonly isOpen: boolean }): ReactNode {
-  return (
-    <details open={isOpen} className="rounded-xl border border-line bg-panel p-4 text-sm">
-      <summary className="w-fit text-base font-medium">{say.providers.byHand}</summary>
-      {source === 'file' ? <IntoFile file={file} /> : <ByKey />}
-    </details>
-  )
+/** Instructions to add a provider with an editor. */
+export function AddByHand({ source, file }: Pick<ProvidersAnswer, 'source'> & FileLocation): ReactNode {
+  return <div className="text-sm">{source === 'file' ? <IntoFile file={file} /> : <ByKey />}</div>
 }
 
 /** Without a file a key is enough: its brand is found. */
 function ByKey(): ReactNode {
   return (
-    <p className="mt-2">
+    <p>
       {rich(say.providers.byKey, {
         line: <code className="font-mono">GROQ_API_KEY=…</code>,
         file: <code className="font-mono">~/.svc/keys.env</code>,
@@ -38,7 +29,7 @@ function ByKey(): ReactNode {
 
 function IntoFile({ file = 'providers.json' }: FileLocation): ReactNode {
   return (
-    <ol className="mt-2 flex list-decimal flex-col gap-2 pl-5">
+    <ol className="flex list-decimal flex-col gap-2 pl-5">
       <li>
         {rich(say.providers.steps.open, {
           file: <code className="font-mono [overflow-wrap:anywhere]">{file}</code>,
