@@ -154,7 +154,7 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
     'an answer',
     async (tab) => {
       await ask(tab, 'Hello')
-      await tab.waitFor('text=/ answered$/')
+      await tab.waitFor('summary >> text=/ answered$/')
       await tab.click('summary >> text=/Thought/')
       await tab.click('[role="log"] summary >> nth=-1')
       await tab.waitFor('[role="log"] dl')
@@ -165,7 +165,7 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
     async (tab) => {
       await tab.click(labelled('Retry'))
       await tab.waitFor('[aria-label="Versions"]')
-      await tab.waitFor('text=/ answered$/')
+      await tab.waitFor('summary >> text=/ answered$/')
     },
   ],
   [
@@ -370,7 +370,7 @@ describeInChromium('at a zoom of 400 %', () => {
       await tab.goto(`${rig.service.url}/`)
       await tab.waitFor('button:has-text("Model: ")')
       await ask(tab, 'Hello')
-      await tab.waitFor('[role="log"] >> text=/ answered$/')
+      await tab.waitFor('[role="log"] >> summary >> text=/ answered$/')
       for (let presses = 0; presses < 40 && (await tab.evaluate('document.activeElement.role')) !== 'log'; presses++)
         await tab.press('Shift+Tab')
       expect(await tab.evaluate('document.activeElement.role')).toBe('log')

@@ -251,7 +251,7 @@ describeInChromium('an answer', () => {
     await tab.waitFor(said('A paragraph'))
     await tab.evaluate(`window.before = document.querySelector('${lastMessage} p:not(.sr-only)')`)
     await asked.finish()
-    await tab.waitFor(said('/ answered$/'))
+    await tab.waitFor('[role="log"] summary >> text=/ answered$/')
     expect(await tab.evaluate(`window.before.isConnected && window.before.textContent === 'A paragraph'`)).toBe(true)
     await tab.until(`document.querySelector('[aria-live="polite"]').textContent.startsWith('Answer complete')`)
     expect(await tab.evaluate(`document.querySelector('[role="log"]').getAttribute('aria-live')`)).toBe('off')

@@ -98,7 +98,7 @@ describeInChromium('a conversation', () => {
     await asked.finish()
     await tab.back()
     await tab.waitFor(said('Some more'))
-    await tab.waitFor(said('/ answered$/'))
+    await tab.waitFor('[role="log"] summary >> text=/ answered$/')
   }, 20_000)
 
   test.each([
@@ -130,7 +130,7 @@ describeInChromium('a conversation', () => {
     const asked = await talk.next()
     await asked.say('Me')
     await asked.finish()
-    await tab.waitFor(said('/ answered$/'))
+    await tab.waitFor('[role="log"] summary >> text=/ answered$/')
     expect(await answerLine(tab)).toMatch(/^failed: groq busy , then → spare answered both · [\d.]+ m?s/)
     await tab.click(`${lastMessage} >> summary`)
     expect((await tab.textOf(`${lastMessage} >> ol[aria-label="2 attempts"]`)).replaceAll(/\s+/g, ' ')).toMatch(
@@ -281,7 +281,7 @@ describeInChromium('two tabs', () => {
     const asked = await talk.next()
     await asked.say('Heard')
     await asked.finish()
-    await tab.waitFor(said('/ answered$/'))
+    await tab.waitFor('[role="log"] summary >> text=/ answered$/')
     const other = person.tab('second')
     await other.goto(await tab.url())
     await other.waitFor(said('Heard'))

@@ -35,7 +35,7 @@ export async function ask(tab: Tab, text: string): Promise<void> {
 export async function converse(tab: Tab, words: string): Promise<string> {
   const before = Number(await tab.evaluate(`document.querySelectorAll('article[aria-label="Answer"]').length`))
   await ask(tab, words)
-  await tab.waitFor(`article[aria-label="Answer"] >> nth=${before} >> text=/^a answered$/`)
+  await tab.waitFor(`article[aria-label="Answer"] >> nth=${before} >> summary >> text=/^a answered$/`)
   return tab.url()
 }
 

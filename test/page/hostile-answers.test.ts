@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Person, Tab } from '../fakes/chromium.ts'
 import { chunk, done, event } from '../fakes/replies.ts'
-import { ask, converse, lastMessage, openConversation, said } from './conversation.ts'
+import { ask, converse, lastMessage, openConversation } from './conversation.ts'
 import {
   noHarm,
   saying,
@@ -97,7 +97,7 @@ describeInChromium('what a model says', () => {
       expect(await rig.harm(person, tab)).toEqual(noHarm)
       // Nor after a reload, from the history.
       await tab.reload()
-      await tab.waitFor(said('/^a answered$/'))
+      await tab.waitFor('[role="log"] summary >> text=/^a answered$/')
       expect(await shown(lastMessage)).toContain('<iframe srcdoc=')
     },
     20_000,
@@ -145,7 +145,7 @@ describeInChromium('what a model says', () => {
     expect((await tab.textOf('h1')).match(/[\p{Cc}\p{Cf}\p{Cs}]/gu)).toBeNull()
     await converse(tab, 'And now?')
     await tab.reload()
-    await tab.waitFor(said('/^a answered$/ >> nth=1'))
+    await tab.waitFor('[role="log"] summary >> text=/^a answered$/ >> nth=1')
   }, 20_000)
 
   test('may be of unexpected types: what can be repaired is shown', async () => {

@@ -59,7 +59,7 @@ describeInChromium('the installed page', () => {
     await install()
     await ask(tab, 'Remember the milk')
     await tab.waitFor(said('Remember the milk'))
-    await tab.waitFor('article[aria-label="Answer"] >> text=/^echo answered$/')
+    await tab.waitFor('article[aria-label="Answer"] >> summary >> text=/^echo answered$/')
     const { port } = service
     await service.stop()
     await tab.reload()

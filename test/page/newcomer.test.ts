@@ -41,7 +41,7 @@ describeInChromium('a newcomer', () => {
     await tab.back()
     await tab.waitFor('#message')
     await ask(tab, 'Is this on?')
-    await tab.waitFor(`${lastMessage} >> text=/^echo answered$/`)
+    await tab.waitFor(`${lastMessage} >> summary >> text=/^echo answered$/`)
     await tab.click('#sidebar >> text=Manage')
     await tab.click('main >> role=link[name="Add a provider"]')
     await tab.select('main form select >> nth=0', 'other')
@@ -59,7 +59,7 @@ describeInChromium('a newcomer', () => {
     await tab.waitForGone('text=No provider lists echo')
     await ask(tab, 'And who are you?')
     await tab.waitFor(said('first-0 first-1 first-2'))
-    await tab.waitFor(`${lastMessage} >> text=/^lab answered$/`)
+    await tab.waitFor(`${lastMessage} >> summary >> text=/^lab answered$/`)
 
     await tab.click('#sidebar >> text=Manage')
     await tab.waitFor('h2 >> text=lab')
@@ -81,7 +81,7 @@ describeInChromium('a newcomer', () => {
     await tab.waitFor('#message')
     await ask(tab, 'Are you still there?')
     await tab.waitFor(said('second-0 second-1 second-2'))
-    await tab.waitFor(`${lastMessage} >> text=/ answered$/`)
+    await tab.waitFor(`${lastMessage} >> summary >> text=/ answered$/`)
     expect(await answerLine(tab)).toMatch(/^failed: lab unreachable , then → spare answered llama-4/)
 
     await tab.click('#sidebar >> text=Manage')

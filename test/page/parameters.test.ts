@@ -185,7 +185,7 @@ describeInChromium('the settings of a conversation', () => {
     await asked()
     await tab.waitForUrl('**/#/chat/*')
     // A page that is reloaded during an answer leaves without a question.
-    await tab.waitFor('article >> text=/ answered$/')
+    await tab.waitFor('article >> summary >> text=/ answered$/')
     await tab.reload()
     await tab.waitFor('text=good-2')
     await tab.press('Control+.')

@@ -17,7 +17,7 @@ describeInChromium('on paper a conversation', () => {
     await openConversation(tab, service.url)
     await tab.waitFor('#sidebar')
     await ask(tab, Array.from({ length: 200 }, (_, line) => `Line ${line}`).join('\n\n'))
-    await tab.waitFor(`${lastMessage} >> text=/ answered$/`)
+    await tab.waitFor(`${lastMessage} >> summary >> text=/ answered$/`)
     // Paper is too narrow for the list beside the conversation.
     await tab.setSize(700, 900)
     await tab.setMedia('print')

@@ -1,11 +1,13 @@
 import type { AssistantMessage, TokenLogprob, ToolCall } from '../history/conversation.ts'
 import type { AskOutcome } from './ask-model.ts'
 import { joinContinuation } from './join-continuation.ts'
-import { provenanceOf } from './provenance.ts'
+import { provenanceOf, type Measurements } from './provenance.ts'
 import type { AnswerPiece } from './read-choice.ts'
 
 /** Builds one answer from its pieces. */
 export interface AnswerBuilder {
+  /** The answer begins, with these headers. */
+  begin(measured: Measurements, headers: Headers): void
   /** Adds a piece. Returns whether the visible answer changed. */
   add(piece: AnswerPiece): boolean
   /** The answer so far. */
@@ -39,6 +41,7 @@ export function answerBuilder(started: AssistantMessage, now?: () => number): An
   /** Start and duration of the reasoning. */
   let thinkingSince: number | undefined, thoughtMs: number | undefined
   let began: number | undefined
+  let { provenance } = base
   /** The text so far turned out to be reasoning. */
   let isMoved = false
 
@@ -51,6 +54,7 @@ export function answerBuilder(started: AssistantMessage, now?: () => number): An
         : longer(joinContinuation(base.text, more, isEnd), started.text),
       reasoning: longer(base.reasoning + reasoning, started.reasoning),
       ...(tools === undefined ? {} : { tools }),
+      ...(provenance === undefined ? {} : { provenance }),
       ...(thoughtMs === undefined ? {} : { reasoningMs: (base.reasoningMs ?? 0) + thoughtMs }),
     }
   }
@@ -60,6 +64,9 @@ export function answerBuilder(started: AssistantMessage, now?: () => number): An
   }
 
   return {
+    begin(measured, headers) {
+      provenance = provenanceOf(measured, headers)
+    },
     add(piece) {
       began ??= now?.()
       if (piece.wasReasoning === true) {

@@ -95,8 +95,9 @@ export class AnswerRunner {
       ...{ client, body, answerId, wait },
       signal: abort.signal,
       clock: () => performance.now(),
-      onResponse: () => {
-        if (body === undefined) this.#updates.request()
+      onResponse: (headers) => {
+        builder.begin({ requestId: requestIdOf(answerId) }, headers)
+        this.#updates.request()
       },
       onPiece: (piece) => {
         if (builder.add(piece)) this.#updates.request()

@@ -7,10 +7,9 @@ import { Icon } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { TrailRow } from '../ui/trail-row.tsx'
 import { stepsOf } from '../ui/trail-steps.ts'
-import { useElapsed } from '../ui/use-elapsed.ts'
 import { AnswerEnd } from './answer-end.tsx'
 import { AnswerTools } from './answer-tools.tsx'
-import { hasContent } from './conversation-changes.ts'
+import { LiveLine } from './live-line.tsx'
 import type { MessageActions } from './message-actions.ts'
 import { figuresOf } from './provenance.ts'
 
@@ -28,6 +27,9 @@ export interface AnswerViewProps {
 /** An answer: reasoning, text, end, provenance. Nothing is remounted when it ends. */
 export function AnswerView({ answer, isLast, isAnsweredElsewhere, actions }: AnswerViewProps): ReactNode {
   const isStreaming = answer.status === 'streaming'
+  // After a reload, before the service has said whether it has the answer.
+  const isTakenUp = answer.status === 'interrupted' && answer.live !== undefined && isAnsweredElsewhere === undefined
+  const isLive = isStreaming || isTakenUp
   return (
     <div className="group/answer @container min-w-0">
       <h2 className="sr-only">{say.common.answer}</h2>
@@ -40,8 +42,9 @@ export function AnswerView({ answer, isLast, isAnsweredElsewhere, actions }: Ans
           <Markdown text={answer.text} isStreaming={isStreaming} />
         </div>
       )}
-      {isStreaming && !hasContent(answer) ? <Waiting /> : null}
-      {isStreaming ? null : (
+      {isLive ? (
+        <LiveLine answer={answer} />
+      ) : (
         <>
           {answer.status !== 'interrupted' || isAnsweredElsewhere === false ? (
             <AnswerEnd answer={answer} isLast={isLast} actions={actions} />
@@ -133,18 +136,4 @@ function secondsOf(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   if (seconds < 1) return say.chat.lessThanSecond
   return formatSeconds(seconds)
-}
-
-/** Time after which a text is shown. */
-const textAfterMs = 2_000
-
-/** Placeholder of an answer that has no text yet. */
-function Waiting(): ReactNode {
-  const isLong = useElapsed(textAfterMs)
-  return (
-    <p className="flex min-h-6 items-center gap-2 text-sm text-muted">
-      <span aria-hidden="true" className="size-2.5 animate-pulse rounded-full bg-accent" />
-      {isLong ? say.chat.waiting : null}
-    </p>
-  )
 }

@@ -15,7 +15,7 @@ export interface AskOptions {
   readonly answerId: string
   readonly signal: AbortSignal
   /** Called when the answer begins. */
-  readonly onResponse: () => void
+  readonly onResponse: (headers: Headers) => void
   readonly onPiece: (piece: AnswerPiece) => void
   /** Milliseconds since any fixed time. */
   readonly clock: () => number
@@ -99,7 +99,7 @@ export async function askModel({
   async function exchange(): Promise<AskOutcome['end']> {
     const response = await send()
     headers = response.headers
-    onResponse()
+    onResponse(headers)
     const pieces = readAnswer(unbroken(response, takeUpFrom), signal)
     for (;;) {
       const step = await pieces.next()

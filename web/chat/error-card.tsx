@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react'
+import type { TrailEntry } from '../../src/observe/request-entry.ts'
 import { hrefOf } from '../app/route.ts'
-import type { AssistantMessage } from '../history/conversation.ts'
+import type { AssistantMessage, Provenance } from '../history/conversation.ts'
 import { formatContext } from '../models/describe-model.ts'
 import { modelsThatFit } from '../models/models-that-fit.ts'
 import { useServices } from '../services.ts'
@@ -10,8 +11,9 @@ import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
+import { TrailList } from '../ui/trail-list.tsx'
 import { useNow } from '../ui/use-now.ts'
-import { explainError, reasonsOf, type Remedy } from './explain-error.ts'
+import { explainError, lastFailures, type Remedy } from './explain-error.ts'
 import type { MessageActions } from './message-actions.ts'
 import { ProvenanceDetails } from './provenance-details.tsx'
 
@@ -23,43 +25,72 @@ export interface ErrorCardProps {
   readonly actions: MessageActions
 }
 
-/** An error in place of the answer: one sentence, and the remedy that helps most. Everything else is folded. */
+/** An error in place of the answer: one sentence, who failed, and the remedy that helps most. The rest is folded. */
 export function ErrorCard({ answer, error, isLast, actions }: ErrorCardProps): ReactNode {
-  const { title, advice, remedies, hasDetail } = explainError(error, answer.text !== '', answer.provenance?.trail)
-  const [first, ...others] = remedies
+  const { provenance, text, time } = answer
+  const { title, advice, remedies, hasDetail } = explainError(error, text !== '', provenance?.trail)
   if (!isLast) return <Notice kind="warn" title={title} />
-  const reasons = error.code === 'provider_error' ? reasonsOf(answer.provenance?.trail ?? []) : ''
+  const failures = error.code === 'provider_error' ? lastFailures(provenance?.trail ?? []) : []
+  const until = error.retryAfter && time + (provenance?.totalMs ?? 0) + error.retryAfter * 1_000
+  // The button of a retry is also the wait for it.
+  const isAtOnce = (remedy: Remedy): boolean => remedy === remedies[0] || (until !== undefined && remedy === 'retry')
+  const buttons = (which: readonly Remedy[]): ReactNode =>
+    which.map((remedy) => (
+      <RemedyButton key={remedy} isFirst={remedy === remedies[0]} {...{ remedy, answer, actions, until }} />
+    ))
   return (
     <Notice
       kind="error"
       title={title}
       actions={
         <>
-          {first === undefined ? null : <RemedyButton remedy={first} isFirst answer={answer} actions={actions} />}
-          {error.retryAfter === undefined ? null : (
-            <Wait
-              seconds={error.retryAfter}
-              until={answer.time + (answer.provenance?.totalMs ?? 0) + error.retryAfter * 1_000}
-            />
-          )}
+          {buttons(remedies.filter(isAtOnce))}
           <Details>
             <p>{advice}</p>
             {hasDetail ? <p className="text-xs">{error.message}</p> : null}
             <Code error={error} />
-            {answer.provenance === undefined ? null : <ProvenanceDetails provenance={answer.provenance} />}
-            {others.length === 0 ? null : (
-              <div className="flex flex-wrap gap-2">
-                {others.map((remedy) => (
-                  <RemedyButton key={remedy} remedy={remedy} isFirst={false} answer={answer} actions={actions} />
-                ))}
-              </div>
-            )}
+            {provenance === undefined ? null : <ProvenanceDetails provenance={withoutShown(provenance, failures)} />}
+            <div className="flex flex-wrap gap-2 empty:hidden">
+              {buttons(remedies.filter((remedy) => !isAtOnce(remedy)))}
+            </div>
           </Details>
         </>
       }
     >
-      {reasons === '' ? undefined : <bdi>{reasons}</bdi>}
+      {failures.length === 0 ? undefined : <Failures failures={failures} />}
     </Notice>
+  )
+}
+
+/** The provenance without its attempts, if the card shows them all. */
+function withoutShown(provenance: Provenance, { length }: readonly TrailEntry[]): Provenance {
+  return length === provenance.trail.length && length <= failuresMax ? { ...provenance, trail: [] } : provenance
+}
+
+const failuresMax = 3
+
+/** The providers that failed, with a link where the owner can do something. */
+function Failures({ failures }: { readonly failures: readonly TrailEntry[] }): ReactNode {
+  const { boot } = useServices()
+  const more = failures.length - failuresMax
+  return (
+    <>
+      <TrailList
+        trail={failures.slice(0, failuresMax)}
+        label={say.ui.failedProviders}
+        more={({ failure }) =>
+          boot.isOwner && failure === 'credential' ? (
+            <>
+              {' · '}
+              <a href={hrefOf({ view: 'providers' })} className="text-accent underline">
+                {say.chat.enterKey}
+              </a>
+            </>
+          ) : null
+        }
+      />
+      {more > 0 ? <p className="ml-6.5">{say.ui.moreProviders(formatCount(more))}</p> : null}
+    </>
   )
 }
 
@@ -91,9 +122,11 @@ interface RemedyProps {
   readonly isFirst: boolean
   readonly answer: AssistantMessage
   readonly actions: MessageActions
+  /** When a retry may succeed, in Unix milliseconds. Absent: now. */
+  readonly until: number | undefined
 }
 
-function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactNode {
+function RemedyButton({ remedy, isFirst, answer, actions, until }: RemedyProps): ReactNode {
   const variant = isFirst ? 'primary' : 'plain'
   switch (remedy) {
     case 'continue':
@@ -105,7 +138,7 @@ function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactN
     case 'retry':
       return (
         <Button variant={variant} icon="retry" onClick={actions.retry}>
-          {say.common.retry}
+          {until === undefined ? say.common.retry : <RetryIn until={until} />}
         </Button>
       )
     case 'larger-model':
@@ -144,17 +177,19 @@ function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactN
   }
 }
 
-/** Counts the seconds until a retry may succeed. Screen readers read them once. */
-function Wait({ seconds, until }: { readonly seconds: number; readonly until: number }): ReactNode {
-  const left = Math.ceil((until - useNow(1_000)) / 1_000)
-  if (left <= 0) return null
+/** Counts the seconds until a retry may succeed; it may be tried before. Screen readers do not read each second. */
+function RetryIn({ until }: { readonly until: number }): ReactNode {
+  const now = useNow(1_000)
+  const [began] = useState(now)
+  const secondsFrom = (time: number): number => Math.ceil((until - time) / 1_000)
+  if (secondsFrom(now) <= 0) return say.common.retry
   return (
-    <p className="self-center text-sm">
-      <span className="sr-only">{say.chat.betterWait(formatCount(seconds))}</span>
+    <>
+      <span className="sr-only">{say.chat.retryIn(formatCount(secondsFrom(began)))}</span>
       <span className="tabular-nums" aria-hidden="true">
-        {say.chat.betterWait(formatCount(left))}
+        {say.chat.retryIn(formatCount(secondsFrom(now)))}
       </span>
-    </p>
+    </>
   )
 }
 

@@ -1,7 +1,6 @@
 import type { TrailEntry } from '../../src/observe/request-entry.ts'
 import type { AnswerError } from '../history/conversation.ts'
 import { say } from '../texts/say.ts'
-import { formatCount, inWords } from '../ui/format.ts'
 
 /** Remedies for an error, as buttons. Lists start with the most helpful, the only one that is shown at once. */
 export type Remedy =
@@ -145,17 +144,10 @@ export function explainError(error: AnswerError, hasText: boolean, trail: readon
   return { hasDetail: true, ...wording, remedies: canContinue ? ['continue', ...wording.remedies] : wording.remedies }
 }
 
-/** Providers that {@link reasonsOf} names. */
-const reasonsMax = 3
-
-/** Each provider that failed with its last reason, such as `groq: rate limit, openai: key refused`. */
-export function reasonsOf(trail: readonly TrailEntry[]): string {
-  const reasons = new Map<string, string>()
-  for (const { provider, failure } of trail)
-    if (failure !== undefined) reasons.set(provider, `${provider}: ${inWords(failure)}`)
-  const all = [...reasons.values()]
-  const more = all.length - reasonsMax
-  return [...all.slice(0, reasonsMax), ...(more > 0 ? [say.ui.moreProviders(formatCount(more))] : [])].join(', ')
+/** The last attempt of each provider, if it failed. */
+export function lastFailures(trail: readonly TrailEntry[]): readonly TrailEntry[] {
+  const last = new Map(trail.map((attempt) => [attempt.provider, attempt]))
+  return [...last.values()].filter(({ failure }) => failure !== undefined)
 }
 
 function wordingOf({ code, status, param }: AnswerError, hasText: boolean): Wording {

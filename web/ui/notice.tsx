@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx'
 const styles = {
   info: { box: 'border-line bg-panel', mark: 'text-accent', icon: 'info' },
   warn: { box: 'border-line bg-warn-soft', mark: 'text-warn', icon: 'warn' },
-  error: { box: 'border-line bg-bad-soft', mark: 'text-bad', icon: 'warn' },
+  error: { box: 'border-bad/50', mark: 'text-bad', icon: 'warn' },
 } as const
 
 export interface NoticeProps {
