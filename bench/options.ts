@@ -50,7 +50,8 @@ export function helpText(proxies: ProxyNames): string {
 
 The report is printed and written to bench/results/DATE.md and .json. With fewer than ${roundsMin} rounds,
 or without some measure or proxy, it goes to DATE-partial.md and .json, which git ignores. The side by side
-goes to DATE-peers.md and .json. A full run, and a full side by side, also make their tables in bench/results/tables.md.`
+goes to DATE-peers.md and .json. A full run, and a full side by side, also make their tables in
+bench/results/tables.md.`
 }
 
 /**

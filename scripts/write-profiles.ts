@@ -8,13 +8,15 @@ import { wordsOf } from './profile-words.ts'
 import { withSection, writeFiles, type WrittenFile } from './write-section.ts'
 
 /**
- * `npm run profiles`: writes the table of `src/profiles/known-profiles.ts` into docs/contributing/habits.md, and the
- * fields of `src/profiles/profile.ts` into docs/providers.md.
+ * `npm run profiles`: writes the table of `src/profiles/known-profiles.ts`, and the fields of
+ * `src/profiles/profile.ts`, into docs/contributing/habits.md.
  */
 
 export const profileLists: readonly WrittenFile[] = [
-  { file: 'docs/contributing/habits.md', updated: (text) => withSection(text, 'known-profiles', knownTables()) },
-  { file: 'docs/providers.md', updated: (text) => withSection(text, 'profile-fields', fieldTable()) },
+  {
+    file: 'docs/contributing/habits.md',
+    updated: (text) => withSection(withSection(text, 'known-profiles', knownTables()), 'profile-fields', fieldTable()),
+  },
 ]
 
 /** Doc comments of the fields, in one line each. */

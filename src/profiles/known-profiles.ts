@@ -11,7 +11,7 @@ export interface ProfileEntry {
     /** Models that are excepted. */
     readonly except?: RegExp
   }
-  /** The models in plain words, for docs/providers.md. Default: the pattern. */
+  /** The models in plain words, for docs/contributing/habits.md. Default: the pattern. */
   readonly models?: string
   /** Facts of the corpus that prove it: lines of `test/corpus/wire.jsonl`. */
   readonly facts: readonly string[]
