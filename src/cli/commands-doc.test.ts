@@ -6,11 +6,14 @@ import { commandHelp, programHelp } from './help.ts'
 const path = new URL('../../docs/commands.md', import.meta.url).pathname
 const all = await Promise.all(commands.map((entry) => entry.load()))
 
-/** The titles, the usual exit codes and `--help` are said once, at the head of the page. */
+/** Titles, usual flags and usual exit codes are said once, at the head of the page. */
 function withoutUsual(help: string): string {
   return help
     .replace(/^svc .*\n\n/, '')
     .replace(/^ {2}-h, --help +print this help\n/m, '')
+    .replace(/^ {2}--json +print JSON instead of a table\n/m, '')
+    .replace(/^ {2}--(?:config FILE +provider file to use|url URL +running service, such)[^]*?SVC_\w+\)\n/m, '')
+    .replace(/^Flags:\n\n/m, '')
     .replace(/^Exit codes:\n {2}0 +done\n {2}1 +failed\n {2}2 +wrong usage or configuration\n(?: {2}130 .*\n)?\n/m, '')
 }
 
