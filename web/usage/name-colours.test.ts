@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { hashOf } from '../../src/base/hash-of.ts'
+import { fnv1a } from '../../src/base/fnv1a.ts'
 import { nameColours } from './name-colours.ts'
 
 const names = [
@@ -24,20 +24,20 @@ describe('colours of names', () => {
   })
 
   test('are that of the hash for the first name, and for one that the catalogue lacks', () => {
-    expect(nameColours(names)('bge-m3')).toBe(`text-c${(hashOf('bge-m3') % 7) + 1}`)
-    expect(nameColours(names)('unknown')).toBe(`text-c${(hashOf('unknown') % 7) + 1}`)
+    expect(nameColours(names)('bge-m3')).toBe(`text-c${(fnv1a('bge-m3') % 7) + 1}`)
+    expect(nameColours(names)('unknown')).toBe(`text-c${(fnv1a('unknown') % 7) + 1}`)
   })
 
   test('give a taken slot of the hash to the earlier name, and the next free one to the later', () => {
     const [first = '', second = ''] = names.flatMap((name) => {
       const twin = Array.from({ length: 99 }, (_, index) => `${name}-${index}`).find(
-        (each) => hashOf(each) % 7 === hashOf(name) % 7,
+        (each) => fnv1a(each) % 7 === fnv1a(name) % 7,
       )
       return twin === undefined ? [] : [name, twin]
     })
     const colourOf = nameColours([second, first])
-    expect(colourOf(first)).toBe(`text-c${(hashOf(first) % 7) + 1}`)
-    expect(colourOf(second)).toBe(`text-c${((hashOf(first) + 1) % 7) + 1}`)
+    expect(colourOf(first)).toBe(`text-c${(fnv1a(first) % 7) + 1}`)
+    expect(colourOf(second)).toBe(`text-c${((fnv1a(first) + 1) % 7) + 1}`)
   })
 
   test('repeat from the eighth name on', () => {

@@ -1,4 +1,4 @@
-import { hashOf } from '../../src/base/hash-of.ts'
+import { fnv1a } from '../../src/base/fnv1a.ts'
 
 /** The colours of charts, as classes. */
 const slots = ['text-c1', 'text-c2', 'text-c3', 'text-c4', 'text-c5', 'text-c6', 'text-c7'] as const
@@ -27,5 +27,5 @@ export function nameColours(catalogue: Iterable<string>): (name: string) => stri
 }
 
 function slotOf(name: string): number {
-  return hashOf(name) % slots.length
+  return fnv1a(name) % slots.length
 }

@@ -1,4 +1,4 @@
-import { hashOf } from '../../base/hash-of.ts'
+import { fnv1a } from '../../base/fnv1a.ts'
 import { embeddingsReply } from '../../formats/embeddings/answer.ts'
 import type { EmbeddingsRequest } from '../../formats/embeddings/request.ts'
 import { listOf, numberOf, objectOf, parseJsonBytes } from '../../formats/exact-json.ts'
@@ -44,7 +44,7 @@ function wordsOf(input: unknown): readonly string[] {
 function vectorOf(words: readonly string[], size: number): readonly number[] {
   const vector = Array.from({ length: size }, () => 0)
   for (const word of words) {
-    let hash = hashOf(word)
+    let hash = fnv1a(word)
     for (let nth = 0; nth < coordinates; nth++) {
       hash = mix(hash)
       vector[hash % size] = (vector[hash % size] ?? 0) + (mix(hash) % 2 === 0 ? 1 : -1)
