@@ -24,32 +24,12 @@ export type SlotName = keyof SlotProps
 export const slotNames = ['SignIn'] as const satisfies readonly SlotName[]
 
 /** An item of the account menu. It is data, so the page decides on its look. */
-export type MenuItem = MenuAction | MenuQuestion
-
-interface MenuLook {
+export interface MenuItem {
   readonly label: string
   /** Default: `leave`. */
-  readonly icon?: 'leave' | 'users' | 'user'
-}
-
-/** An item that acts at once. */
-export interface MenuAction extends MenuLook {
+  readonly icon?: 'leave' | 'users'
   /** When it resolves, the page reloads in every tab. When it rejects, the page shows the error's message. */
   readonly run: () => Promise<void>
-}
-
-/** An item that opens a dialog with one text field. */
-export interface MenuQuestion extends MenuLook {
-  /** Shown to owners only. The service must check permission itself. */
-  readonly isForOwners?: true
-  /** Label of the field. */
-  readonly field: string
-  /** Text below the field. */
-  readonly hint: string
-  /** Text of the button. */
-  readonly button: string
-  /** Resolves with a text to show. When it rejects, the page shows the error's message. */
-  readonly answer: (text: string) => Promise<string>
 }
 
 /** Additions of an extension to the page: the export `part` of its `page-part.tsx`. */

@@ -2,3 +2,4 @@
 export { AuditView } from '../audit/audit-view.tsx'
 export { KeysView } from '../keys/keys-view.tsx'
 export { LimitsView } from '../limits/limits-view.tsx'
+export { PeopleView } from '../people/people-view.tsx'

@@ -2,16 +2,16 @@ import { useState, type ReactNode } from 'react'
 import type { Boot, User } from '../../src/http/page/page-api.ts'
 import { messageOf } from '../message-of.ts'
 import { useServices } from '../services.ts'
-import type { MenuAction, MenuQuestion } from '../slots.ts'
+import type { MenuItem } from '../slots.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Menu, type MenuChoice, type MenuEntry } from '../ui/menu.tsx'
+import { Avatar } from './avatar.tsx'
 import type { Frame } from './bar.tsx'
 import { displayNameOf } from './display-name.ts'
 import { chooseLanguage, languageChoice, languageNames } from './language.ts'
-import { QuestionDialog } from './question-dialog.tsx'
 import { restartOtherTabs, restartPage } from './restart-page.ts'
 import { navigate } from './route.ts'
 import { chooseTheme, theme } from './theme.ts'
@@ -22,12 +22,11 @@ import { chooseTheme, theme } from './theme.ts'
  */
 export function AccountMenu({ frame: { parts, onShortcuts } }: { readonly frame: Frame }): ReactNode {
   const { boot, synced } = useServices()
-  const { user, isOwner } = boot
+  const { user } = boot
   const [failure, setFailure] = useState<string>()
-  const [question, setQuestion] = useState<MenuQuestion>()
   const choices = [useThemeChoice(), languages]
 
-  async function run(item: MenuAction): Promise<void> {
+  async function run(item: MenuItem): Promise<void> {
     try {
       const removeCopy = await synced?.leave()
       await item.run()
@@ -39,14 +38,12 @@ export function AccountMenu({ frame: { parts, onShortcuts } }: { readonly frame:
     }
   }
 
-  const ofExtensions = parts.userMenu
-    .filter((item) => isOwner || !('answer' in item) || item.isForOwners !== true)
-    .map((item, index) => ({
-      label: item.label,
-      icon: item.icon ?? 'leave',
-      isApart: index === 0,
-      run: () => ('answer' in item ? setQuestion(item) : void run(item)),
-    }))
+  const ofExtensions = parts.userMenu.map((item, index) => ({
+    label: item.label,
+    icon: item.icon ?? 'leave',
+    isApart: index === 0,
+    run: () => void run(item),
+  }))
   return (
     <>
       <Menu
@@ -64,7 +61,6 @@ export function AccountMenu({ frame: { parts, onShortcuts } }: { readonly frame:
           ...ofExtensions,
         ]}
       />
-      {question === undefined ? null : <QuestionDialog question={question} onClose={() => setQuestion(undefined)} />}
       <Dialog
         title={say.app.didNotWork}
         isOpen={failure !== undefined}
@@ -122,39 +118,5 @@ function Profile({ user }: { readonly user: User }): ReactNode {
         {user.email === '' ? null : <p className="text-muted">{user.email}</p>}
       </div>
     </div>
-  )
-}
-
-/** Initials: the first letters of the first and the last word. */
-function initialsOf(user: Pick<User, 'displayName' | 'userName'>): string {
-  const words = displayNameOf(user).trim().split(/\s+/)
-  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '')
-  return letters.join('').toUpperCase()
-}
-
-/** A user's picture, or initials if there is no picture or it does not load. */
-function Avatar({ user, size = 'size-8' }: { readonly user: User; readonly size?: string }): ReactNode {
-  const [failedUrl, setFailedUrl] = useState<string>()
-  if (!user.avatarUrl.startsWith('https:') || failedUrl === user.avatarUrl) {
-    // The initials are CSS content, so they are no part of an accessible name.
-    return (
-      <span
-        aria-hidden="true"
-        data-initials={initialsOf(user)}
-        className={
-          'inline-flex shrink-0 items-center justify-center rounded-full border border-transparent bg-accent-soft text-xs ' +
-          `font-semibold text-accent before:content-[attr(data-initials)] ${size}`
-        }
-      />
-    )
-  }
-  return (
-    <img
-      src={user.avatarUrl}
-      alt=""
-      referrerPolicy="no-referrer"
-      className={`shrink-0 rounded-full object-cover ${size}`}
-      onError={() => setFailedUrl(user.avatarUrl)}
-    />
   )
 }

@@ -24,6 +24,7 @@ export const manageGroups: readonly { readonly title: string; readonly entries: 
   {
     title: say.manage.access,
     entries: [
+      { view: 'people', icon: 'users', isShown: ({ hasPeople }) => hasPeople === true },
       { view: 'keys', icon: 'key', isShown: ({ hasKeys }) => hasKeys === true },
       { view: 'limits', icon: 'shield', isShown: ({ hasLimits }) => hasLimits === true },
       { view: 'audit', icon: 'clock', isShown: ({ hasKeys }) => hasKeys === true },

@@ -11,6 +11,7 @@ const RequestsView = lazyView(async () => (await ownerViews()).RequestsView)
 const UsageView = lazyView(async () => (await ownerViews()).UsageView)
 const KeysView = lazyView(async () => (await accessViews()).KeysView)
 const LimitsView = lazyView(async () => (await accessViews()).LimitsView)
+const PeopleView = lazyView(async () => (await accessViews()).PeopleView)
 const AuditView = lazyView(async () => (await accessViews()).AuditView)
 
 /** Every view but the chat. Each is loaded when it is opened. */
@@ -30,6 +31,8 @@ export function OtherView({ route }: { readonly route: Route }): ReactNode {
       return <KeysView />
     case 'limits':
       return <LimitsView {...(route.id === undefined ? {} : { id: route.id })} />
+    case 'people':
+      return <PeopleView />
     case 'audit':
       return <AuditView />
   }

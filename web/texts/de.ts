@@ -1,6 +1,7 @@
 import { audit } from './de/audit.ts'
 import { keys } from './de/keys.ts'
 import { limitForm, limits } from './de/limits.ts'
+import { people } from './de/people.ts'
 import { providers } from './de/providers.ts'
 import { requests } from './de/requests.ts'
 import { usage } from './de/usage.ts'
@@ -77,6 +78,7 @@ export const de: Texts = {
     usage: 'Nutzung',
     keys: 'Schlüssel',
     limits: 'Limits',
+    people: 'Personen',
     audit: 'Protokoll',
   },
   app: {
@@ -977,6 +979,7 @@ export const de: Texts = {
   audit,
   keys,
   limitForm,
+  people,
   limits,
   providers,
   requests,

@@ -1,6 +1,7 @@
 import { audit } from './en/audit.ts'
 import { keys } from './en/keys.ts'
 import { limitForm, limits } from './en/limits.ts'
+import { people } from './en/people.ts'
 import { providers } from './en/providers.ts'
 import { requests } from './en/requests.ts'
 import { usage } from './en/usage.ts'
@@ -79,6 +80,7 @@ export const en = {
     usage: 'Usage',
     keys: 'Keys',
     limits: 'Limits',
+    people: 'People',
     audit: 'Audit',
   },
   app: {
@@ -885,6 +887,7 @@ export const en = {
   audit,
   keys,
   limitForm,
+  people,
   limits,
   providers,
   requests,

@@ -4,8 +4,7 @@ import { part } from './page-part.tsx'
 
 const SignIn = part.replace?.SignIn ?? (() => null)
 const entries = part.add?.userMenu ?? []
-const [signOut, signOutEverywhere] = entries.flatMap((entry) => ('run' in entry ? [entry] : []))
-const [endSessions] = entries.flatMap((entry) => ('answer' in entry ? [entry] : []))
+const [signOut, signOutEverywhere] = entries
 
 describe('the SignIn of provider_auth', () => {
   const html = (settings: Readonly<Record<string, string>>) =>
@@ -76,29 +75,5 @@ describe('Sign Out', () => {
     ])
     ask.mockImplementation(Object.assign(async () => Response.json({ success: true, ended: 0 }), { preconnect() {} }))
     await expect(signOutEverywhere?.run()).rejects.toThrow('no other was ended')
-  })
-
-  test('End Someone’s Sessions is for owners, and says how many ended, or why none did', async () => {
-    const asking = async (answer: () => Response) => {
-      ask.mockImplementation(Object.assign(async () => answer(), { preconnect() {} }))
-      return endSessions?.answer('ada').catch((error: unknown) => String(error))
-    }
-    expect(endSessions?.isForOwners).toBe(true)
-    expect(await asking(() => Response.json({ ended: 0 }))).toBe('ada has no session.')
-    expect(await asking(() => Response.json({ ended: 1 }))).toBe('1 session ended.')
-    expect(await asking(() => Response.json({ ended: 2 }))).toBe('2 sessions ended.')
-    expect(await asking(() => new Response('', { status: 400 }))).toContain('Enter a user name')
-    expect(await asking(() => new Response('', { status: 403 }))).toContain('Only owners')
-    expect(await asking(() => new Response('', { status: 503 }))).toContain('answered with 503')
-    expect(await asking(() => new Response('hello'))).toContain('answered with 200')
-    expect(ask.mock.calls[0]).toEqual([
-      '/api/sessions/end',
-      {
-        method: 'POST',
-        cache: 'no-store',
-        headers: { 'content-type': 'application/json' },
-        body: '{"user":"ada"}',
-      },
-    ])
   })
 })

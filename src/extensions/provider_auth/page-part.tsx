@@ -9,15 +9,6 @@ export const part: PagePart = {
     userMenu: [
       { label: say.signOut, run: signOut },
       { label: say.signOutEverywhere, icon: 'users', run: signOutEverywhere },
-      {
-        label: say.endSessions,
-        icon: 'user',
-        isForOwners: true,
-        field: say.endSessionsField,
-        hint: say.endSessionsHint,
-        button: say.endSessionsButton,
-        answer: endSessions,
-      },
     ],
   },
 }
@@ -87,21 +78,6 @@ async function postLogout(options: RequestInit): Promise<Response> {
   if (response === undefined) throw new Error(say.unreachableStillIn)
   if (!response.ok) throw new Error(say.answeredStillIn(String(response.status)))
   return response
-}
-
-async function endSessions(user: string): Promise<string> {
-  const response = await fetch('/api/sessions/end', {
-    method: 'POST',
-    cache: 'no-store',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ user }),
-  }).catch(() => undefined)
-  if (response === undefined) throw new Error(say.unreachable)
-  if (response.status === 400) throw new Error(say.enterName)
-  if (response.status === 403) throw new Error(say.onlyOwners)
-  const ended = response.ok ? await endedCount(response) : undefined
-  if (ended === undefined) throw new Error(say.answered(String(response.status)))
-  return ended === 0 ? say.noSession(user) : ended === 1 ? say.oneEnded : say.manyEnded(String(ended))
 }
 
 /** Reads the number of ended sessions; `undefined` if the response does not contain it. */

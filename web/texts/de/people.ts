@@ -1,0 +1,33 @@
+import type { Texts } from '../en.ts'
+import { plural } from '../locale.ts'
+
+export const people: Texts['people'] = {
+  about: (provider) => `Wer mit ${provider} angemeldet ist. Sitzungen enden von selbst nach 24 Stunden.`,
+  admit: (user) => `${user} einlassen`,
+  block: 'Sperren …',
+  blockAsk: (user) => `${user} sperren?`,
+  blockHint: 'Der Name verlässt die Liste. Alle Sitzungen enden sofort.',
+  blockNow: (user) => `${user} sperren`,
+  change: (line, file) => `Zeile ${line} in ${file}`,
+  device: (browser, system) => `${browser} unter ${system}`,
+  end: 'Beenden',
+  endAll: (count) => plural(count, 'Sitzung beenden', 'Alle # Sitzungen beenden'),
+  ended: (count) => plural(count, '# Sitzung ist beendet', '# Sitzungen sind beendet'),
+  endOf: (device, user) => `Beenden: ${device}, ${user}`,
+  failed: 'Das gelang nicht',
+  here: (time) => `hier ${time}`,
+  left: (amount) => `noch ${amount}`,
+  more: (user) => `Sitzungen von ${user}`,
+  none: 'Niemand ist angemeldet.',
+  notLetIn: (user) => `${user} wurde nicht eingelassen`,
+  owner: 'Besitzer',
+  raise: 'Limit erhöhen',
+  sessions: (count) => plural(count, '# Sitzung', '# Sitzungen'),
+  since: (moment) => `seit ${moment}`,
+  team: (name) => `Team ${name}`,
+  thisMonth: (amount) => `${amount} in diesem Monat`,
+  thisOne: 'diese Seite',
+  tries: (count, last) => plural(count, `# Versuch, ${last}`, `# Versuche, der letzte ${last}`),
+  unknown: 'unbekanntes Gerät',
+  used: (time) => `benutzt ${time}`,
+}

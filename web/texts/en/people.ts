@@ -1,0 +1,33 @@
+import { plural } from '../locale.ts'
+
+/** The view People. */
+export const people = {
+  about: (provider: string) => `Who is signed in with ${provider}. Sessions end by themselves after 24 hours.`,
+  admit: (user: string) => `Let ${user} in`,
+  block: 'Block…',
+  blockAsk: (user: string) => `Block ${user}?`,
+  blockHint: 'The name leaves the list. All sessions end at once.',
+  blockNow: (user: string) => `Block ${user}`,
+  change: (line: string, file: string) => `Line ${line} of ${file}`,
+  device: (browser: string, system: string) => `${browser} on ${system}`,
+  end: 'End',
+  endAll: (count: number) => plural(count, 'End the session', 'End all # sessions'),
+  ended: (count: number) => plural(count, '# session has ended', '# sessions have ended'),
+  endOf: (device: string, user: string) => `End ${device} of ${user}`,
+  failed: 'That did not work',
+  here: (time: string) => `here ${time}`,
+  left: (amount: string) => `${amount} left`,
+  more: (user: string) => `Sessions of ${user}`,
+  none: 'Nobody is signed in.',
+  notLetIn: (user: string) => `${user} was not let in`,
+  owner: 'owner',
+  raise: 'Raise the limit',
+  sessions: (count: number) => plural(count, '# session', '# sessions'),
+  since: (moment: string) => `since ${moment}`,
+  team: (name: string) => `team ${name}`,
+  thisMonth: (amount: string) => `${amount} this month`,
+  thisOne: 'this page',
+  tries: (count: number, last: string) => plural(count, `# try, ${last}`, `# tries, the last ${last}`),
+  unknown: 'unknown device',
+  used: (time: string) => `used ${time}`,
+}
