@@ -13,8 +13,8 @@ import type { RequestRow } from './request-rows.ts'
 /** Grid columns of headings and rows on wide windows. On narrow ones, rows are cards. */
 export const wideColumns = {
   withUsers:
-    '@4xl:grid-cols-[6.5rem_minmax(0,0.9fr)_minmax(0,1fr)_minmax(0,1.8fr)_minmax(0,1fr)_4.5rem_4.5rem_7rem_5rem]',
-  withoutUsers: '@4xl:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1.8fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
+    '@4xl:grid-cols-[6.5rem_minmax(0,0.9fr)_minmax(0,1fr)_minmax(0,3fr)_minmax(0,1fr)_4.5rem_4.5rem_7rem_5rem]',
+  withoutUsers: '@4xl:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,3fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
 } as const
 
 const outcomeStyles = {
@@ -53,8 +53,8 @@ export const RequestLine = memo(function RequestLine({
       aria-rowindex={place}
       data-key={row.key}
       className={
-        'relative grid h-34 content-center items-center gap-x-3 gap-y-1 border-t border-line px-3 text-sm ' +
-        'tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto] @4xl:h-13 ' +
+        'relative grid h-39 content-center items-center gap-x-3 gap-y-1 border-t border-line px-3 text-sm ' +
+        'tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto] @4xl:h-17 ' +
         (hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers)
       }
     >
@@ -83,7 +83,7 @@ export const RequestLine = memo(function RequestLine({
         {model === '' ? <span className="text-muted">{modelless(request)}</span> : model}
         {api === 'chat' ? null : <span className="text-muted"> · {api}</span>}
       </td>
-      <td role="cell" className={'max-h-13 overflow-hidden [grid-area:3/1/4/5] @4xl:[grid-area:auto]'}>
+      <td role="cell" className={'max-h-16 overflow-hidden [grid-area:3/1/4/5] @4xl:[grid-area:auto]'}>
         {trail.length === 0 ? (
           <span className="text-muted">{say.requests.noProviderInLine}</span>
         ) : (
