@@ -287,7 +287,7 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
       await tab.goto(`${url}/#/requests`)
       await tab.waitFor('h1')
       await tab.waitFor('text=/→/')
-      await tab.click('role=button[name="Filters"]')
+      await tab.click('role=button[name="More"]')
       await tab.click('summary >> text=Show as table >> nth=0')
     },
   ],

@@ -32,6 +32,8 @@ export interface RequestFilters {
   readonly user: string
   readonly status: string
   readonly error: string
+  /** `yes`: a provider failed, or was passed over. */
+  readonly failed: string
   /** Format of the request, such as `messages`. */
   readonly api: string
   /** Start of the first and the last minute, in Unix milliseconds; both are included. */
@@ -48,7 +50,7 @@ export interface RequestFilters {
 }
 
 /** Filters that are a choice of values. */
-export type Choice = 'model' | 'provider' | 'user' | 'status' | 'error' | 'api'
+export type Choice = 'model' | 'provider' | 'user' | 'status' | 'failed' | 'error' | 'api'
 
 /** Filters that are a minimum. Requests without the measurement do not match. */
 export type Minimum = 'firstTokenMsMin' | 'totalMsMin' | 'tokensMin' | 'costMin'
@@ -62,6 +64,7 @@ export const noFilters: RequestFilters = {
   provider: '',
   user: '',
   status: '',
+  failed: '',
   error: '',
   api: '',
   from: 0,
@@ -73,7 +76,7 @@ export const noFilters: RequestFilters = {
   text: '',
 }
 
-const choices: readonly Choice[] = ['status', 'model', 'provider', 'user', 'error', 'api']
+const choices: readonly Choice[] = ['status', 'failed', 'model', 'provider', 'user', 'error', 'api']
 const minimums: readonly Minimum[] = ['firstTokenMsMin', 'totalMsMin', 'tokensMin', 'costMin']
 const numbers: readonly (TimeBound | Minimum)[] = ['from', 'to', ...minimums]
 const minuteMs = 60_000
@@ -89,6 +92,8 @@ function valuesOf(request: RequestEntry, choice: Choice): readonly string[] {
       return [request.user, request.person].filter((user) => user !== undefined)
     case 'status':
       return [outcomeOf(request)]
+    case 'failed':
+      return request.trail.some(({ failure }) => failure !== undefined) ? ['yes'] : []
     case 'error':
       return request.error === undefined ? [] : [request.error]
     case 'api':
@@ -167,6 +172,7 @@ const names = {
   provider: 'provider',
   user: 'user',
   status: 'status',
+  failed: 'failed',
   error: 'error',
   api: 'api',
   from: 'from',
@@ -194,6 +200,7 @@ export function readFilters(query: string): RequestFilters {
     model: text(names.model),
     provider: text(names.provider),
     user: text(names.user),
+    failed: text(names.failed) === 'yes' ? 'yes' : '',
     error: text(names.error),
     api: text(names.api),
     text: text(names.text),

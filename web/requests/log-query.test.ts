@@ -14,6 +14,7 @@ describe('the query for stored requests', () => {
       user: 'ann',
       status: 'failed',
       error: 'e',
+      failed: '',
       api: 'chat',
       from: Date.UTC(2026, 10, 23),
       to: Date.UTC(2026, 10, 24),

@@ -3,6 +3,7 @@ import type { LogChoices } from '../../src/http/page/page-api.ts'
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { formatCount, inWords } from '../ui/format.ts'
+import { Icon } from '../ui/icon.tsx'
 import { Choice, Labelled, smallLook, type FieldLook } from '../ui/labelled.tsx'
 import { readLocalMinute, writeLocalMinute } from '../ui/local-time.ts'
 import {
@@ -26,8 +27,10 @@ export interface RequestFilterBarProps {
   readonly onClear: () => void
 }
 
+type Menu = Exclude<ChoiceName, 'failed'>
+
 const outcomeTexts: Readonly<Record<Outcome, string>> = say.requests.outcomes
-const labels: Readonly<Record<ChoiceName, string>> = {
+const labels: Readonly<Record<Menu, string>> = {
   status: say.common.status,
   model: say.common.model,
   provider: say.requests.providerTried,
@@ -39,21 +42,23 @@ const minimumLabels: Readonly<Record<Minimum, string>> = say.requests.minimums
 const minimums = ['firstTokenMsMin', 'totalMsMin', 'tokensMin', 'costMin'] as const satisfies readonly Minimum[]
 const timeLabels: Readonly<Record<TimeBound, string>> = { from: say.requests.from, to: say.requests.to }
 const timeBounds = ['from', 'to'] as const satisfies readonly TimeBound[]
-const all: Readonly<Record<ChoiceName, string>> = say.requests.all
+const all: Readonly<Record<Menu, string>> = say.requests.all
 const look: FieldLook = {
   box: 'min-w-0',
   label: 'block text-xs text-muted',
   field: `${smallLook.field} w-full min-w-0 @2xl:text-sm pointer-coarse:text-base`,
 }
+const chip =
+  'min-h-9 rounded-lg border px-3 text-sm font-medium whitespace-nowrap hover:bg-hover pointer-coarse:min-h-11'
+const setChip =
+  'border-accent bg-accent-soft text-accent forced-colors:bg-[Highlight] forced-colors:text-[HighlightText] ' +
+  'forced-colors:forced-color-adjust-none'
+const hourMs = 3_600_000
+const minuteMs = 60_000
 
-/** Filters for every column, behind a button. Each option shows how many requests it would leave. */
-export function RequestFilterBar({
-  rows,
-  choices: stored,
-  filters,
-  onChange,
-  onClear,
-}: RequestFilterBarProps): ReactNode {
+/** Chips for what is asked most; the other filters are behind _More_. Each option shows how many requests it leaves. */
+export function RequestFilterBar(props: RequestFilterBarProps): ReactNode {
+  const { rows, choices: stored, filters, onChange, onClear } = props
   const count = countFilters(filters)
   const [isOpen, setOpen] = useState(false)
   const panel = useId()
@@ -61,33 +66,53 @@ export function RequestFilterBar({
     filters.user !== '' ||
     rows.some(({ request }) => request.user !== undefined) ||
     (stored !== undefined && stored.people.length + stored.keys.length > 0)
-  const choices: readonly ChoiceName[] = hasUsers
-    ? ['status', 'model', 'provider', 'user', 'error', 'api']
-    : ['status', 'model', 'provider', 'error', 'api']
+  const isLastHour = filters.from > 0 && filters.to === 0
+  const chips: readonly Menu[] = ['status', 'model', 'provider', ...(hasUsers ? (['user'] as const) : [])]
+  const hidden = countFilters({ ...filters, ...noChips, from: isLastHour ? 0 : filters.from })
   return (
-    <div className="flex flex-col gap-2">
-      <div className="flex flex-wrap gap-2">
-        <Button icon="sliders" aria-expanded={isOpen} aria-controls={panel} onClick={() => setOpen(!isOpen)}>
-          {count === 0 ? say.requests.filters : say.requests.filtersSet(count)}
-        </Button>
+    <div role="group" aria-label={say.requests.filters} className="flex min-w-0 flex-col gap-3">
+      <div className="flex items-center gap-2 max-sm:-mx-4 max-sm:overflow-x-auto max-sm:px-4 max-sm:py-0.5 sm:flex-wrap">
+        <Chip
+          isOn={isLastHour}
+          onPress={() =>
+            onChange({
+              ...filters,
+              to: 0,
+              from: isLastHour ? 0 : Math.floor((Date.now() - hourMs) / minuteMs) * minuteMs,
+            })
+          }
+        >
+          {say.requests.lastHour}
+        </Chip>
+        <Chip
+          isOn={filters.failed !== ''}
+          onPress={() => onChange({ ...filters, failed: filters.failed === '' ? 'yes' : '' })}
+        >
+          {say.requests.aProviderFailed}
+        </Chip>
+        {chips.map((choice) => (
+          <ChoiceField key={choice} choice={choice} {...props} isChip />
+        ))}
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          aria-controls={panel}
+          className={`${chip} inline-flex shrink-0 items-center gap-2 ${hidden === 0 ? 'border-line bg-raised' : setChip}`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="plus" className="size-4" />
+          {hidden === 0 ? say.requests.moreFilters : say.requests.moreFiltersSet(hidden)}
+        </button>
         {count === 0 ? null : (
-          <Button icon="close" onClick={onClear}>
+          <Button icon="close" className="shrink-0" onClick={onClear}>
             {say.common.clearFilters}
           </Button>
         )}
       </div>
-      <div id={panel} role="group" aria-label={say.requests.filters} hidden={!isOpen}>
+      <div id={panel} hidden={!isOpen}>
         <div className="grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-3">
-          {choices.map((choice) => (
-            <ChoiceField
-              key={choice}
-              choice={choice}
-              rows={rows}
-              choices={stored}
-              filters={filters}
-              onChange={onChange}
-            />
-          ))}
+          <ChoiceField choice="error" {...props} />
+          <ChoiceField choice="api" {...props} />
           <Labelled label={say.requests.text} look={look}>
             {(field) => (
               <input
@@ -125,22 +150,52 @@ export function RequestFilterBar({
   )
 }
 
+/** The filters that have chips, not set. */
+const noChips = { status: '', model: '', provider: '', user: '', failed: '' } as const
+
+function Chip({
+  isOn,
+  onPress,
+  children,
+}: {
+  readonly isOn: boolean
+  readonly onPress: () => void
+  readonly children: ReactNode
+}): ReactNode {
+  return (
+    <button
+      type="button"
+      aria-pressed={isOn}
+      className={`${chip} shrink-0 ${isOn ? setChip : 'border-line bg-raised'}`}
+      onClick={onPress}
+    >
+      {children}
+    </button>
+  )
+}
+
 function ChoiceField({
   choice,
   rows,
   choices,
   filters,
   onChange,
-}: Omit<RequestFilterBarProps, 'onClear'> & { readonly choice: ChoiceName }): ReactNode {
+  isChip = false,
+}: Omit<RequestFilterBarProps, 'onClear'> & { readonly choice: Menu; readonly isChip?: boolean }): ReactNode {
   const options = choiceOptions(rows, filters, choice)
   const older = storedOptions(choices, choice).filter((value) => !options.some((option) => option.value === value))
+  const chipLook: FieldLook = {
+    box: 'shrink-0',
+    label: 'sr-only',
+    field: `${chip} max-w-48 [field-sizing:content] ${filters[choice] === '' ? 'border-line bg-raised' : setChip}`,
+  }
   return (
     <Choice
       label={labels[choice]}
-      look={look}
+      look={isChip ? chipLook : look}
       value={filters[choice]}
       options={[
-        ['', all[choice]],
+        ['', isChip ? labels[choice] : all[choice]],
         ...options.map(({ value, count }) => [value, `${wordsOf(choice, value)} (${formatCount(count)})`] as const),
         ...older.map((value) => [value, wordsOf(choice, value)] as const),
       ]}
@@ -150,10 +205,10 @@ function ChoiceField({
 }
 
 /** Values that only older requests may have. */
-function storedOptions(choices: LogChoices | undefined, choice: ChoiceName): readonly string[] {
+function storedOptions(choices: LogChoices | undefined, choice: Menu): readonly string[] {
   if (choices === undefined) return []
   const { models, providers, people, keys, errors, apis } = choices
-  const options: Readonly<Record<ChoiceName, readonly string[]>> = {
+  const options: Readonly<Record<Menu, readonly string[]>> = {
     status: outcomes,
     model: models,
     provider: providers,

@@ -53,8 +53,8 @@ export const RequestLine = memo(function RequestLine({
       aria-rowindex={place}
       data-key={row.key}
       className={
-        'relative grid h-39 content-center items-center gap-x-3 gap-y-1 border-t border-line px-3 text-sm ' +
-        'tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto] @4xl:h-17 ' +
+        'relative grid h-25 content-center items-center gap-x-3 gap-y-1 border-t border-line px-3 text-sm ' +
+        'tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto_auto] @2xl:h-20 @4xl:h-17 ' +
         (hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers)
       }
     >
@@ -75,15 +75,18 @@ export const RequestLine = memo(function RequestLine({
         </button>
       </td>
       {hasUsers ? (
-        <td role="cell" className="truncate text-xs text-muted [grid-area:1/2/2/4] @4xl:text-sm @4xl:[grid-area:auto]">
+        <td role="cell" className="truncate text-xs text-muted [grid-area:1/3] @4xl:text-sm @4xl:[grid-area:auto]">
           {user ?? '–'}
         </td>
       ) : null}
-      <td role="cell" className="truncate font-medium [grid-area:2/1/3/4] @4xl:font-normal @4xl:[grid-area:auto]">
+      <td role="cell" className="truncate font-medium [grid-area:1/2] @4xl:font-normal @4xl:[grid-area:auto]">
         {model === '' ? <span className="text-muted">{modelless(request)}</span> : model}
         {api === 'chat' ? null : <span className="text-muted"> · {api}</span>}
       </td>
-      <td role="cell" className={'max-h-16 overflow-hidden [grid-area:3/1/4/5] @4xl:[grid-area:auto]'}>
+      <td
+        role="cell"
+        className="max-h-16 overflow-hidden [grid-area:2/1/3/4] @2xl:max-h-10 @4xl:max-h-16 @4xl:[grid-area:auto]"
+      >
         {trail.length === 0 ? (
           <span className="text-muted">{say.requests.noProviderInLine}</span>
         ) : (
@@ -93,35 +96,24 @@ export const RequestLine = memo(function RequestLine({
       <td
         role="cell"
         className={
-          'max-w-44 justify-self-end [grid-area:1/4] @4xl:max-w-full @4xl:justify-self-start @4xl:[grid-area:auto]'
+          'max-w-32 justify-self-end [grid-area:1/4/2/6] @4xl:max-w-full @4xl:justify-self-start @4xl:[grid-area:auto]'
         }
       >
         <StatusWord request={request} />
       </td>
-      <td
-        role="cell"
-        className={
-          'text-xs whitespace-nowrap text-muted [grid-area:4/1/5/3] @4xl:text-right @4xl:text-sm @4xl:text-ink ' +
-          '@4xl:[grid-area:auto]'
-        }
-      >
+      <td role="cell" className="whitespace-nowrap @max-4xl:sr-only @4xl:text-right">
         <span className="@4xl:hidden">{say.requests.firstTokenInLine}</span>
         {firstTokenMs === undefined ? '–' : formatMs(firstTokenMs)}
       </td>
-      <td role="cell" className="text-right [grid-area:2/4] @4xl:[grid-area:auto]">
+      <td role="cell" className="text-right whitespace-nowrap [grid-area:2/4] @4xl:[grid-area:auto]">
         {formatMs(totalMs)}
       </td>
-      <td
-        role="cell"
-        className={
-          'truncate text-right text-xs text-muted [grid-area:4/3] @4xl:text-sm @4xl:text-ink @4xl:[grid-area:auto]'
-        }
-      >
+      <td role="cell" className="truncate @max-4xl:sr-only @4xl:text-right">
         {tokenWords(request)}
       </td>
       <td
         role="cell"
-        className="text-right text-xs text-muted [grid-area:4/4] @4xl:text-sm @4xl:text-ink @4xl:[grid-area:auto]"
+        className="text-right whitespace-nowrap text-muted [grid-area:2/5] @4xl:text-ink @4xl:[grid-area:auto]"
       >
         {shortCost(request)}
       </td>

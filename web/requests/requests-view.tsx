@@ -199,7 +199,11 @@ function RequestList({
   // Requests that leave the memory must not leave the list while older ones follow them.
   if (hasOlder !== older.rows.length > 0) setHasOlder(older.rows.length > 0)
   const remembered = useMemo(() => filterRequests(shown, filters), [shown, filters])
-  const found = useMemo(() => [...remembered, ...older.rows], [remembered, older.rows])
+  // The ledger cannot filter by all of them.
+  const found = useMemo(
+    () => [...remembered, ...filterRequests(older.rows, filters)],
+    [remembered, older.rows, filters],
+  )
   const waiting = useMemo(() => filterRequests(newSince(live, shown), filters).length, [live, shown, filters])
   const top = useRef<HTMLDivElement>(null)
   const all = shown.length + older.rows.length

@@ -2,6 +2,7 @@ import type { Texts } from '../en.ts'
 import { plural } from '../locale.ts'
 
 export const requests: Texts['requests'] = {
+  aProviderFailed: 'Ein Anbieter scheiterte',
   about: {
     all: 'Die letzten 1.000',
     mine: 'Ihre unter den letzten 1.000',
@@ -36,7 +37,6 @@ export const requests: Texts['requests'] = {
   estimated: ', geschätzt',
   failed: 'fehlgeschlagen',
   filters: 'Filter',
-  filtersSet: (count) => `Filter (${count})`,
   firstOfStreams: 'Zeit bis zum ersten Token von Streams, nach Minuten, in der letzten Stunde.',
   firstToken: 'Zeit bis zum ersten Token',
   firstTokenInLine: 'erstes Token ',
@@ -60,6 +60,7 @@ export const requests: Texts['requests'] = {
     output: (count) => `${count} Ausgabe`,
     reasoning: (count) => `${count} Überlegungen`,
   },
+  lastHour: 'Letzte Stunde',
   list: 'Anfragen, die neuesten zuerst',
   live: {
     live: 'Live',
@@ -83,6 +84,8 @@ export const requests: Texts['requests'] = {
     tokensMin: 'Tokens, mindestens',
     costMin: 'Kosten ab, $',
   },
+  moreFilters: 'Mehr',
+  moreFiltersSet: (count) => `Mehr (${count})`,
   most: (value, time) => ` Höchstens ${value}, um ${time}.`,
   newOnes: (count) => plural(count, '# neue Anfrage', '# neue Anfragen'),
   noMatch: 'Keine Anfrage passt zu den Filtern.',
@@ -126,7 +129,7 @@ export const requests: Texts['requests'] = {
   outdated: 'Diese Liste ist vielleicht veraltet. Die Seite versucht es von selbst wieder.',
   outOf: ' heraus',
   outShort: 'heraus',
-  providerTried: 'Gefragter Anbieter',
+  providerTried: 'Anbieter',
   request: 'Anfrage',
   requestId: 'Kennung',
   copyRequestId: 'Kennung der Anfrage kopieren',
@@ -157,13 +160,13 @@ export const requests: Texts['requests'] = {
   tokensByMinute: (input, output) => `Tokens nach Minuten: ${input} hinein und ${output} heraus in der letzten Stunde.`,
   tokensInLine: ' Tokens',
   tokensInOut: 'Tokens ein / aus',
-  trail: 'Verlauf',
+  trail: 'Wer gefragt wurde',
   units: { minute: 'Minute', hour: 'Stunde', day: 'Tag' },
   unknown: 'unbekannt',
   unpriced: (count) => `, ${count} ohne Preis`,
   unpricedToo: (count) => ` und ${count} ohne Preis`,
   unreadable: 'unlesbar',
-  user: 'Benutzer',
+  user: 'Person',
   withError: 'mit Fehler',
   withoutError: 'ohne Fehler',
 }

@@ -2,6 +2,7 @@ import { plural } from '../locale.ts'
 
 /** The view Requests, and the page of a request. */
 export const requests = {
+  aProviderFailed: 'A provider failed',
   about: {
     all: 'The last 1,000',
     mine: 'Yours among the last 1,000',
@@ -36,7 +37,6 @@ export const requests = {
   estimated: ', estimated',
   failed: 'failed',
   filters: 'Filters',
-  filtersSet: (count: number) => `Filters (${count})`,
   firstOfStreams: 'Time to the first token of streams, by minute, in the last hour.',
   firstToken: 'Time to first token',
   firstTokenInLine: 'first token ',
@@ -60,6 +60,7 @@ export const requests = {
     output: (count: string) => `${count} output`,
     reasoning: (count: string) => `${count} reasoning`,
   },
+  lastHour: 'Last hour',
   list: 'Requests, newest first',
   live: {
     live: 'Live',
@@ -83,6 +84,8 @@ export const requests = {
     tokensMin: 'Tokens at least',
     costMin: 'Costs at least, $',
   },
+  moreFilters: 'More',
+  moreFiltersSet: (count: number) => `More (${count})`,
   most: (value: string, time: string) => ` At most ${value}, at ${time}.`,
   newOnes: (count: number) => plural(count, '# new request', '# new requests'),
   noMatch: 'No request matches the filters.',
@@ -126,7 +129,7 @@ export const requests = {
   outdated: 'This list may be outdated. It is tried again by itself.',
   outOf: ' out',
   outShort: 'out',
-  providerTried: 'Provider tried',
+  providerTried: 'Provider',
   request: 'Request',
   requestId: 'Request id',
   copyRequestId: 'Copy the request id',
@@ -158,13 +161,13 @@ export const requests = {
     `Tokens by minute: ${input} in and ${output} out in the last hour.`,
   tokensInLine: ' tokens',
   tokensInOut: 'Tokens in / out',
-  trail: 'Trail',
+  trail: 'Who was asked',
   units: { minute: 'minute', hour: 'hour', day: 'day' },
   unknown: 'unknown',
   unpriced: (count: string) => `, ${count} without a price`,
   unpricedToo: (count: string) => ` and ${count} without a price`,
   unreadable: 'unreadable',
-  user: 'User',
+  user: 'Person',
   withError: 'with error',
   withoutError: 'without error',
 }
