@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chat, question } from '../client.ts'
+import { chat, pick, question } from '../client.ts'
 import type { PersonOptions, Tab } from '../fakes/chromium.ts'
 import { good } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
@@ -168,5 +169,40 @@ describeInChromium('the view Keys', () => {
     await tab.goto(`${open.service.url}/`)
     await tab.waitFor('[aria-label="Menu of this page"]')
     expect(await tab.evaluate('fetch("/api/boot").then((answer) => answer.text())')).not.toContain('hasKeys')
+  }, 30_000)
+})
+
+describeInChromium('a key for a program', () => {
+  const onDisk = () => readFileSync(join(rig.service.home, 'access.json'), 'utf8')
+
+  test('is made with its limit in four presses from the chat, and shown once', async () => {
+    const { page, token } = await show('ada')
+    await page.goto(`${rig.service.url}/#/`)
+    await page.click('#sidebar >> role=link[name=/^Manage/]')
+    await page.click('nav[aria-label="Manage"] >> text=Keys')
+    await page.click('main >> role=link[name="Make a key for a program"]')
+    await page.fill('main >> role=textbox[name="What is it for?"]', 'indexer')
+    await page.fill('[aria-label="Models"]', 'm')
+    expect(await violationsOf(page)).toEqual([])
+    if (pictures !== undefined) await page.screenshot(join(pictures, 'program-key.png'))
+    await page.click('main >> role=button[name="Make the key"]')
+    await page.waitFor('main >> text=/curl .* .Authorization: Bearer sk-svc_/')
+    const { json } = await rig.get('/v1/keys?limit=1000', { 'x-session-token': token })
+    const made = pick(json, 'data')
+    const line = Array.isArray(made) ? pick(made.at(-1), 'line') : undefined
+    expect(pick(JSON.parse(onDisk()), 'limits', 1)).toEqual({ for: `key:${line}`, usd: 10, per: 'month' })
+    expect(await violationsOf(page)).toEqual([])
+  }, 30_000)
+
+  test('is not made with an amount that is none, and the reason is told', async () => {
+    const { page } = await show('ada')
+    await page.goto(`${rig.service.url}/#/keys/new`)
+    await page.waitFor('main >> role=textbox[name="What is it for?"]')
+    await page.fill('main >> role=textbox[name="What is it for?"]', 'other')
+    await page.fill('main >> role=textbox[name="US dollars"]', 'ten')
+    await page.press('Enter')
+    await page.waitFor('main >> role=alert >> text=/found "ten", allowed: a number/')
+    const { token } = await rig.signIn('ada')
+    expect((await rig.get('/v1/keys', { 'x-session-token': token })).text).not.toContain('"other"')
   }, 30_000)
 })

@@ -28,7 +28,7 @@ export function OtherView({ route }: { readonly route: Route }): ReactNode {
     case 'usage':
       return <UsageView />
     case 'keys':
-      return <KeysView />
+      return <KeysView {...(route.id === undefined ? {} : { id: route.id })} />
     case 'limits':
       return <LimitsView {...(route.id === undefined ? {} : { id: route.id })} />
     case 'people':

@@ -1,12 +1,12 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import type { KeyEntry, LimitEntry, MadeKeyEntry, OwnLimitsAnswer } from '../../src/http/page/page-api.ts'
+import { hrefOf } from '../app/route.ts'
 import { View } from '../app/view.tsx'
 import { useServices } from '../services.ts'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
-import { Button } from '../ui/button.tsx'
-import { CopyButton } from '../ui/copy-button.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { keptTime } from '../ui/kept-time.ts'
 import { Choice, Labelled, smallLook } from '../ui/labelled.tsx'
@@ -17,12 +17,19 @@ import { KeyDialog } from './key-dialog.tsx'
 import { foundKeys, inOrder, isOver, rotatableOf } from './key-entries.ts'
 import { KeyList } from './key-list.tsx'
 import { limitText } from './limit-text.ts'
+import { MadeKey } from './made-key.tsx'
 import { MakeKey } from './make-key.tsx'
+import { MakeProgramKey } from './make-program-key.tsx'
 import { RotateKey } from './rotate-key.tsx'
 import { teamIn, useKeys, type KeysState, type Whose } from './use-keys.ts'
 
 /** Keys for programs: one's own, those of teams for their leads, and those of all for owners. */
-export function KeysView(): ReactNode {
+export function KeysView({ id }: { readonly id?: string }): ReactNode {
+  const { boot } = useServices()
+  return boot.isOwner && id === 'new' ? <MakeProgramKey /> : <AllKeys />
+}
+
+function AllKeys(): ReactNode {
   const {
     boot: { isOwner, teams = [] },
   } = useServices()
@@ -40,7 +47,17 @@ export function KeysView(): ReactNode {
 
   const inUse = keys?.filter((key) => !isOver(key)).length ?? 0
   return (
-    <View title={say.views.keys} about={purposeOf(whose)}>
+    <View
+      title={say.views.keys}
+      about={purposeOf(whose)}
+      actions={
+        isOwner ? (
+          <ButtonLink href={hrefOf({ view: 'keys', id: 'new' })} variant="primary">
+            {say.programKey.title}
+          </ButtonLink>
+        ) : null
+      }
+    >
       {made === undefined ? null : <MadeKey made={made} onClose={closeMade} />}
       {whose !== 'all' && ceilings !== undefined ? (
         <MakeKey key={whose} ceilings={ceilings} inUse={inUse} make={make} onMade={setMade} />
@@ -167,45 +184,6 @@ function EndKey({ entry, end, onClose }: EndKeyProps): ReactNode {
         {rich(say.keys.endHint, { name: <bdi className="font-medium">{entry.name}</bdi>, hint: entry.hint })}
       </p>
     </KeyDialog>
-  )
-}
-
-/** A key that was just made, shown once, with the settings for a client program. */
-function MadeKey({ made, onClose }: { readonly made: MadeKeyEntry; readonly onClose: () => void }): ReactNode {
-  const box = useRef<HTMLElement>(null)
-  useEffect(() => box.current?.focus(), [made])
-  return (
-    <section
-      ref={box}
-      tabIndex={-1}
-      aria-label={say.keys.newKeyOf(made.name)}
-      className="flex flex-col gap-3 rounded-xl border border-accent bg-panel p-4"
-    >
-      <div>
-        <h2 className="font-semibold [overflow-wrap:anywhere]">
-          <bdi>{made.name}</bdi>
-        </h2>
-        <p className="text-sm text-muted">{say.keys.copyNow}</p>
-      </div>
-      <Line name={say.keys.key} value={made.key} />
-      <Line name={say.keys.baseUrl} value={`${location.origin}/v1`} />
-      <p className="text-sm text-muted">{rich(say.keys.withoutV1, { path: <code>/v1</code> })}</p>
-      <div>
-        <Button onClick={onClose}>{say.keys.copied}</Button>
-      </div>
-    </section>
-  )
-}
-
-function Line({ name, value }: { readonly name: string; readonly value: string }): ReactNode {
-  return (
-    <div className="flex items-center gap-2">
-      <div className="min-w-0 flex-1">
-        <p className="text-xs text-muted">{name}</p>
-        <code className="text-sm break-all">{value}</code>
-      </div>
-      <CopyButton text={value} label={say.content.copy(name)} />
-    </div>
   )
 }
 

@@ -14,11 +14,7 @@ import {
   type AmountName,
   type LimitFields,
 } from './limit-fields.ts'
-import { subjectWords } from './limit-words.ts'
-
-type Period = (typeof moneyPeriods)[number] | (typeof ratePeriods)[number]
-
-const perWords: Readonly<Record<Period, string>> = say.limitForm.per
+import { perWords, subjectWords, type Period } from './limit-words.ts'
 
 const wholeWords: Readonly<Record<string, string>> = say.limitForm.subjects
 const kinds = say.limitForm.kinds

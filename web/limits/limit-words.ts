@@ -2,8 +2,15 @@ import type { LimitRowEntry } from '../../src/http/page/page-api.ts'
 import { locale } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { formatCost, formatCount, formatMs } from '../ui/format.ts'
+import type { moneyPeriods, ratePeriods } from './limit-fields.ts'
 
 type Kind = LimitRowEntry['kind']
+
+/** A period of a limit. */
+export type Period = (typeof moneyPeriods)[number] | (typeof ratePeriods)[number]
+
+/** A period in words, such as `a day`. */
+export const perWords: Readonly<Record<Period, string>> = say.limitForm.per
 
 /** An amount of a limit: `$1.50`, `12,345`. */
 export function amountOf(kind: Kind, amount: number): string {

@@ -1,5 +1,5 @@
 import { audit } from './de/audit.ts'
-import { keys } from './de/keys.ts'
+import { keys, programKey } from './de/keys.ts'
 import { limitForm, limits } from './de/limits.ts'
 import { people } from './de/people.ts'
 import { providers } from './de/providers.ts'
@@ -980,6 +980,7 @@ export const de: Texts = {
   keys,
   limitForm,
   people,
+  programKey,
   limits,
   providers,
   requests,

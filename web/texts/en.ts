@@ -1,5 +1,5 @@
 import { audit } from './en/audit.ts'
-import { keys } from './en/keys.ts'
+import { keys, programKey } from './en/keys.ts'
 import { limitForm, limits } from './en/limits.ts'
 import { people } from './en/people.ts'
 import { providers } from './en/providers.ts'
@@ -888,6 +888,7 @@ export const en = {
   keys,
   limitForm,
   people,
+  programKey,
   limits,
   providers,
   requests,

@@ -70,3 +70,21 @@ export const keys: Texts['keys'] = {
   whose: 'Wessen',
   withoutV1: 'Claude Code und Gemini CLI nehmen die Basis-URL ohne {path}.',
 }
+
+export const programKey: Texts['programKey'] = {
+  days: 'Tage',
+  failed: 'Der Schlüssel wurde nicht erstellt',
+  example: 'Hallo',
+  forDays: (days) => plural(days, '# Tag', '# Tage'),
+  limitIsLine: 'Das Limit ist eine Zeile in access.json. Schlüssel und Limit entstehen zusammen oder gar nicht.',
+  make: 'Schlüssel erstellen',
+  noLimit: 'kein Limit',
+  sentence: 'Er darf {models} nutzen, {days} lang, und höchstens {usd} {per} ausgeben',
+  shownOnce:
+    'Der Schlüssel ist einmal zu sehen. Gespeichert wird nur sein Hash, und das Protokoll nennt, wer ihn erstellt hat.',
+  title: 'Schlüssel für ein Programm',
+  tryIt: 'Ausprobieren',
+  whatFor: 'Wofür ist er?',
+  whatHappens: 'Was geschieht',
+  withoutLimit: 'Er darf {models} nutzen, {days} lang',
+}

@@ -66,3 +66,21 @@ export const keys = {
   whose: 'Whose',
   withoutV1: 'Claude Code and Gemini CLI take the base URL without {path}.',
 }
+
+/** The form of a key for a program. */
+export const programKey = {
+  days: 'Days',
+  failed: 'The key was not made',
+  example: 'Hello',
+  forDays: (days: number) => plural(days, '# day', '# days'),
+  limitIsLine: 'The limit is one line of access.json. The key and its limit are made together, or neither.',
+  make: 'Make the key',
+  noLimit: 'no limit',
+  sentence: 'It may use {models} for {days} and spend at most {usd} {per}',
+  shownOnce: 'The key is shown once. Only its hash is stored, and the audit names who made it.',
+  title: 'Make a key for a program',
+  tryIt: 'Try it',
+  whatFor: 'What is it for?',
+  whatHappens: 'What happens',
+  withoutLimit: 'It may use {models} for {days}',
+}
