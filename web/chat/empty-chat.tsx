@@ -5,6 +5,7 @@ import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { useNow } from '../ui/use-now.ts'
+import { GoesTo } from './goes-to.tsx'
 
 const prompts = say.chat.prompts
 
@@ -44,13 +45,15 @@ interface BelowComposerProps extends Offered {
   readonly onPrompt: (text: string) => void
 }
 
-/** Below the message field of a conversation without messages: questions to begin with. */
-export function BelowComposer({ models, onPrompt }: BelowComposerProps): ReactNode {
+/** Below the message field of a conversation without messages: who is asked, and questions to begin with. */
+export function BelowComposer({ model, models, onPrompt }: BelowComposerProps): ReactNode {
   // Shown when the models are known, so that nothing moves.
   if (models === undefined || models.models.length === 0) return null
+  const asked = models.isEchoOnly ? undefined : models.models.find(({ name }) => name === model)
   return (
     <div className="shrink-0 overflow-y-hidden [scrollbar-gutter:stable]">
       <div className="mx-auto flex max-w-3xl flex-col gap-4 px-4 pt-1 pb-6">
+        {asked === undefined ? null : <GoesTo model={asked} />}
         <ul className="flex flex-wrap justify-center gap-2">
           {prompts.map(({ name, text }) => (
             <li key={name}>
