@@ -52,7 +52,6 @@ export const de: Texts = {
     pictures: 'Bilder',
     presets: 'Vorlagen',
     provider: 'Anbieter',
-    reload: 'Neu laden',
     reloadPage: 'Seite neu laden',
     remove: (name) => `${name} entfernen`,
     retry: 'Wiederholen',

@@ -54,7 +54,6 @@ export const en = {
     pictures: 'Pictures',
     presets: 'Presets',
     provider: 'Provider',
-    reload: 'Reload',
     reloadPage: 'Reload the page',
     remove: (name: string) => `Remove ${name}`,
     retry: 'Retry',

@@ -46,7 +46,7 @@ const sameWords = new Set(
   (
     'API Chat Code Name Status Token Tokens Tokens/s Limits Enter Esc Filter Format Budget Details Live Top-P ' +
     'CSV UTC Teams in Minute Text Person Team Test ' +
-    'Deutsch English OK MB'
+    'Deutsch English OK MB Browser System'
   ).split(' '),
 )
 
