@@ -217,7 +217,7 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
       await ask(tab, 'Hello')
       await tab.waitFor('[role="alert"] >> text=Every provider that was asked failed')
       await tab.click('[role="alert"] >> summary')
-      await tab.waitFor('[role="alert"] >> text=Outcome')
+      await tab.waitFor('[role="alert"] dl')
     },
   ],
   [

@@ -238,7 +238,7 @@ describeInChromium('an answer', () => {
       await tab.until(`${end} < 2`)
       await asked.finish()
       await tab.click(`${lastMessage} >> summary`)
-      await tab.waitFor(`${lastMessage} >> text=Outcome`)
+      await tab.waitFor(`${lastMessage} >> dl`)
     }
   }, 30_000)
 
