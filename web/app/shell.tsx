@@ -37,7 +37,7 @@ const ChatView = lazily(async () => (await chatPage()).ChatView, {
 const ShortcutsSheet = lazily(async () => (await import('./shortcuts-sheet.tsx')).ShortcutsSheet)
 const OtherView = lazyView(async () => (await import('./other-views.tsx')).OtherView)
 const HistoryList = lazily(async () => (await chatPage()).HistoryList)
-const ManageRow = lazily(async () => (await chatPage()).ManageRow, { failed: () => null })
+const ManageRow = lazily(async () => (await import('./manage-rows.tsx')).ManageRow, { failed: () => null })
 const ManageRows = lazily(async () => (await import('./manage-rows.tsx')).ManageRows)
 const UndoBar = lazily(async () => (await chatPage()).UndoBar, { failed: () => null })
 

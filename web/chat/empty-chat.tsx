@@ -5,10 +5,14 @@ import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { useNow } from '../ui/use-now.ts'
-import { GoesTo } from './goes-to.tsx'
 
 const prompts = say.chat.prompts
 
+// Its height is there before, so that nothing moves.
+const GoesTo = lazily(async () => (await import('./goes-to.tsx')).GoesTo, {
+  placeholder: <p className="min-h-6" />,
+  failed: () => null,
+})
 const FirstUse = lazily(async () => (await import('./chat-tools.ts')).FirstUse)
 const FaultsNotice = lazily(async () => (await import('../providers/provider-notices.tsx')).FaultsNotice)
 

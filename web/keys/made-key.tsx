@@ -55,6 +55,9 @@ function useFirstModel(): string {
 
 function curlLine({ key, models }: MadeKeyEntry, firstModel: string): string {
   const model = models?.find((name) => !name.endsWith('*')) ?? firstModel
-  const body = JSON.stringify({ model, messages: [{ role: 'user', content: say.programKey.example }] }).replaceAll("'", "'\\''")
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content: say.programKey.example }] }).replaceAll(
+    "'",
+    "'\\''",
+  )
   return `curl ${location.origin}/v1/chat/completions -H 'Authorization: Bearer ${key}' -d '${body}'`
 }
