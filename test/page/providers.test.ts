@@ -251,7 +251,8 @@ describeInChromium('the providers', () => {
     await showsOrder('lab a')
     await said('lab is now number 1 of 2')
     expect(await readFile(service.file, 'utf8')).toContain(
-      `"providers": [\n    { "id": "lab", "base_url": "http://127.0.0.1:${lister.port}", "models": [ "m" ] },\n    { "id": "a"`,
+      `"providers": [\n    { "id": "lab", "base_url": "http://127.0.0.1:${lister.port}", ` +
+        `"models": [ "m" ] },\n    { "id": "a"`,
     )
     expect(await readFile(service.file, 'utf8')).toContain('// about a\n')
   }, 20_000)

@@ -10,7 +10,8 @@ import { timeoutNames, type TypedTimeouts } from './timeouts.ts'
 // Parts of the forms that add and change a provider.
 
 export const fieldLook =
-  'min-h-9 w-full rounded-lg border border-edge bg-raised px-3 text-base pointer-coarse:min-h-11 aria-invalid:border-bad'
+  'min-h-9 w-full rounded-lg border border-edge bg-raised ' +
+  'px-3 text-base pointer-coarse:min-h-11 aria-invalid:border-bad'
 
 /** Attributes of fields for names and addresses. */
 export const plainText = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const
@@ -48,7 +49,9 @@ export function LookResult({ looked }: { readonly looked: ProviderLook | 'runnin
   if (looked === 'running') return <p className="text-sm text-muted">{say.providers.askingForModels}</p>
   const isFound = looked.models !== undefined
   return (
-    <div className="flex gap-3 rounded-xl border border-transparent bg-panel px-4 py-3 text-sm [overflow-wrap:anywhere]">
+    <div
+      className={'flex gap-3 rounded-xl border border-transparent bg-panel px-4 py-3 text-sm [overflow-wrap:anywhere]'}
+    >
       <Icon name={isFound ? 'check' : 'warn'} className={`mt-0.5 size-4 ${isFound ? 'text-ok' : 'text-bad'}`} />
       <div className="min-w-0">
         <p className="font-semibold">{lookWords(looked)}</p>

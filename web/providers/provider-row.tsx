@@ -99,7 +99,10 @@ const circle =
 
 /** The number in the order, which is also the handle: it is dragged, or moved by arrow keys. */
 function Place({ provider: { id, enabled }, place, count, mode, onChange, onGrab }: ProviderRowProps): ReactNode {
-  const look = `${circle} self-start pointer-coarse:mt-2 @2xl:mt-0 @2xl:row-span-2 @2xl:self-center @5xl:row-span-1 ${enabled ? '' : 'text-muted'}`
+  const look =
+    `${circle} self-start pointer-coarse:mt-2 @2xl:mt-0 @2xl:row-span-2 ` +
+    `@2xl:self-center @5xl:row-span-1` +
+    (enabled ? '' : ' text-muted')
   if (mode !== 'editable') return <span className={look}>{place}</span>
   function onKeyDown(event: KeyboardEvent): void {
     if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return
@@ -142,7 +145,12 @@ function Controls({
   }
   const move = (label: string, to: number) => ({ label, run: () => onChange({ id, change: 'move', to }) })
   return (
-    <div className="col-start-3 row-start-1 flex items-center gap-1 self-start @2xl:self-center @2xl:col-start-4 @2xl:row-span-2 @5xl:col-start-5 @5xl:row-span-1">
+    <div
+      className={
+        'col-start-3 row-start-1 flex items-center gap-1 ' +
+        'self-start @2xl:self-center @2xl:col-start-4 @2xl:row-span-2 @5xl:col-start-5 @5xl:row-span-1'
+      }
+    >
       <Switch
         label={say.providers.ask(id)}
         isOn={enabled}

@@ -71,7 +71,9 @@ export function RequestFilterBar(props: RequestFilterBarProps): ReactNode {
   const hidden = countFilters({ ...filters, ...noChips, from: isLastHour ? 0 : filters.from })
   return (
     <div role="group" aria-label={say.requests.filters} className="flex min-w-0 flex-col gap-3">
-      <div className="flex items-center gap-2 max-sm:-mx-4 max-sm:overflow-x-auto max-sm:px-4 max-sm:py-0.5 sm:flex-wrap">
+      <div
+        className={'flex items-center gap-2 max-sm:-mx-4 max-sm:overflow-x-auto max-sm:px-4 max-sm:py-0.5 sm:flex-wrap'}
+      >
         <Chip
           isOn={isLastHour}
           onPress={() =>
@@ -97,7 +99,9 @@ export function RequestFilterBar(props: RequestFilterBarProps): ReactNode {
           type="button"
           aria-expanded={isOpen}
           aria-controls={panel}
-          className={`${chip} inline-flex shrink-0 items-center gap-2 ${hidden === 0 ? 'border-line bg-raised' : setChip}`}
+          className={
+            `${chip} inline-flex shrink-0 items-center gap-2 ` + (hidden === 0 ? 'border-line bg-raised' : setChip)
+          }
           onClick={() => setOpen(!isOpen)}
         >
           <Icon name="plus" className="size-4" />
