@@ -411,7 +411,7 @@ async function teamViews({ rig, token }: Awaited<ReturnType<typeof startTeam>>, 
   for (const [view, sign] of [
     ['usage', 'main table'],
     ['keys', 'main li'],
-    ['limits', 'main li table'],
+    ['limits', 'main li h2'],
     ['audit', 'main ol li'],
   ] as const) {
     await tab.goto(`${rig.service.url}/#/${view}`)

@@ -43,6 +43,7 @@ describe('without sign-in', () => {
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
       isClosed: false,
       isOwner: true,
+      hasLimits: true,
       parts: [],
     })
     expect(
