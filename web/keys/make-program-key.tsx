@@ -13,7 +13,7 @@ import { Labelled, smallLook } from '../ui/labelled.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { modelsIn } from './key-entries.ts'
 import { MadeKey } from './made-key.tsx'
-import { makeProgramKey } from './program-key.ts'
+import { makeProgramKey, type ProgramKey } from './program-key.ts'
 
 const dayChoices = [7, 30, 90, 365] as const
 const keysHref = hrefOf({ view: 'keys' })
@@ -21,12 +21,13 @@ const keysHref = hrefOf({ view: 'keys' })
 /** Makes a key for a program, with a limit of its own, for owners. */
 export function MakeProgramKey(): ReactNode {
   const { client, boot } = useServices()
+  const hasLimits = boot.hasLimits === true
   const nameField = useRef<HTMLInputElement>(null)
   const [fields, setFields] = useState({
     name: '',
     models: '',
     days: 90,
-    usd: boot.hasLimits === true ? '$10' : '',
+    usd: hasLimits ? '$10' : '',
     per: 'month',
   })
   const [made, setMade] = useState<MadeKeyEntry>()
@@ -48,6 +49,63 @@ export function MakeProgramKey(): ReactNode {
     setBusy(false)
   }
 
+  return (
+    <View title={say.programKey.title} within={{ title: say.views.keys, href: keysHref }}>
+      {made === undefined ? (
+        <div className="grid items-start gap-6 @3xl:grid-cols-[3fr_2fr]">
+          <form className="flex min-w-0 flex-col gap-5" noValidate onSubmit={(event) => void submit(event)}>
+            {failure === undefined ? null : (
+              <Notice kind="error" title={say.programKey.failed}>
+                {failure}
+              </Notice>
+            )}
+            <Labelled label={say.programKey.whatFor} look={smallLook}>
+              {(field) => (
+                <input
+                  {...field}
+                  ref={nameField}
+                  value={fields.name}
+                  maxLength={64}
+                  autoComplete="off"
+                  onChange={({ target }) => set({ name: target.value })}
+                />
+              )}
+            </Labelled>
+            <Sentence fields={fields} hasLimits={hasLimits} set={set} />
+            <div className="flex flex-wrap gap-2">
+              <Button type="submit" variant="primary" aria-disabled={isBusy}>
+                {say.programKey.make}
+              </Button>
+              <ButtonLink href={keysHref}>{say.common.cancel}</ButtonLink>
+            </div>
+          </form>
+          <WhatHappens hasLimits={hasLimits} />
+        </div>
+      ) : (
+        <MadeKey made={made} onClose={() => navigate({ view: 'keys' })} />
+      )}
+    </View>
+  )
+}
+
+function WhatHappens({ hasLimits }: { readonly hasLimits: boolean }): ReactNode {
+  return (
+    <section className="flex flex-col gap-2 rounded-xl border border-line bg-panel p-4 text-sm text-muted">
+      <h2 className="text-base font-medium text-ink">{say.programKey.whatHappens}</h2>
+      <p>{say.programKey.shownOnce}</p>
+      {hasLimits ? <p>{say.programKey.limitIsLine}</p> : null}
+    </section>
+  )
+}
+
+interface SentenceProps {
+  readonly fields: Omit<ProgramKey, 'models' | 'name'> & { readonly models: string }
+  readonly hasLimits: boolean
+  readonly set: (more: Partial<SentenceProps['fields']>) => void
+}
+
+/** What the key may do, as a sentence with fields in it. */
+function Sentence({ fields, hasLimits, set }: SentenceProps): ReactNode {
   const small = `${smallLook.field} max-w-full`
   const parts = {
     models: (
@@ -101,46 +159,8 @@ export function MakeProgramKey(): ReactNode {
     ),
   }
   return (
-    <View title={say.programKey.title} within={{ title: say.views.keys, href: keysHref }}>
-      {made === undefined ? (
-        <div className="grid items-start gap-6 @3xl:grid-cols-[3fr_2fr]">
-          <form className="flex min-w-0 flex-col gap-5" noValidate onSubmit={(event) => void submit(event)}>
-            {failure === undefined ? null : (
-              <Notice kind="error" title={say.programKey.failed}>
-                {failure}
-              </Notice>
-            )}
-            <Labelled label={say.programKey.whatFor} look={smallLook}>
-              {(field) => (
-                <input
-                  {...field}
-                  ref={nameField}
-                  value={fields.name}
-                  maxLength={64}
-                  autoComplete="off"
-                  onChange={({ target }) => set({ name: target.value })}
-                />
-              )}
-            </Labelled>
-            <div className="flex flex-wrap items-center gap-2">
-              {rich(boot.hasLimits === true ? say.programKey.sentence : say.programKey.withoutLimit, parts)}
-            </div>
-            <div className="flex flex-wrap gap-2">
-              <Button type="submit" variant="primary" aria-disabled={isBusy}>
-                {say.programKey.make}
-              </Button>
-              <ButtonLink href={keysHref}>{say.common.cancel}</ButtonLink>
-            </div>
-          </form>
-          <section className="flex flex-col gap-2 rounded-xl border border-line bg-panel p-4 text-sm text-muted">
-            <h2 className="text-base font-medium text-ink">{say.programKey.whatHappens}</h2>
-            <p>{say.programKey.shownOnce}</p>
-            {boot.hasLimits === true ? <p>{say.programKey.limitIsLine}</p> : null}
-          </section>
-        </div>
-      ) : (
-        <MadeKey made={made} onClose={() => navigate({ view: 'keys' })} />
-      )}
-    </View>
+    <div className="flex flex-wrap items-center gap-2">
+      {rich(hasLimits ? say.programKey.sentence : say.programKey.withoutLimit, parts)}
+    </div>
   )
 }
