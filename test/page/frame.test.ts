@@ -73,7 +73,7 @@ describeInChromium('the frame of the page', () => {
     expect(Number(share)).toBeGreaterThan(0.7)
   })
 
-  test('shows in an empty chat who is asked and the price, and the field moves down with the first message', async () => {
+  test('shows who is asked in an empty chat, and its field moves down with the first message', async () => {
     await open('', { ...wide, reducedMotion: 'reduce' })
     await tab.waitFor('main >> text=Goes to')
     await tab.waitFor('main p:has-text("Goes to") >> text=echo')

@@ -1,25 +1,13 @@
-import { createContext, useContext, type ReactNode, type RefObject } from 'react'
+import { useContext, type ReactNode } from 'react'
 import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
-import type { Parts } from './parts.ts'
+import { FrameContext } from './frame.ts'
 
 const AccountMenu = lazily(async () => (await import('./account-menu.tsx')).AccountMenu, {
   placeholder: <span className="size-9 pointer-coarse:size-11" />,
   failed: (retry) => <IconButton label={say.app.loadAccountMenu} icon="user" onClick={retry} />,
 })
-
-/** The state of the page's frame. */
-export interface Frame {
-  readonly parts: Parts
-  readonly isSidebarOpen: boolean
-  readonly sidebarButton: RefObject<HTMLButtonElement | null>
-  readonly onSidebar: () => void
-  readonly onShortcuts: () => void
-}
-
-/** The frame around the views. */
-export const FrameContext = createContext<Frame | undefined>(undefined)
 
 /**
  * The bar of a view: the button of the sidebar while that is closed, the view's title and tools, the account menu.

@@ -11,7 +11,7 @@ import { SideRow } from './side-row.tsx'
 
 const refreshMs = 30_000
 
-/** Providers that are switched on and cannot answer: their last attempts failed, or a setting such as a key is missing. */
+/** Providers that are switched on and cannot answer: attempts failed, or a setting such as a key is missing. */
 function inTrouble(providers: readonly ProviderEntry[]): readonly ProviderEntry[] {
   return providers.filter(({ state }) => state.kind === 'failing' || state.kind === 'unavailable')
 }

@@ -18,7 +18,7 @@ export interface ViewProps {
   readonly children: ReactNode
 }
 
-/** The frame of every view but the chat and the comparison: a bar with one title, and the content below its left edge. */
+/** The frame of every view but chat and comparison: a bar with one title, and the content below its left edge. */
 export function View({ title, within, heading, actions, about, children }: ViewProps): ReactNode {
   return (
     <div className="@container flex min-h-full flex-col">

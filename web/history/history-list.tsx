@@ -316,7 +316,12 @@ function SearchField({ field, query, onChange, onFocus }: SearchFieldProps): Rea
           }
         }}
       />
-      <span className="pointer-events-none absolute inset-y-0 end-2 hidden items-center peer-placeholder-shown:flex peer-focus:hidden">
+      <span
+        className={
+          'pointer-events-none absolute inset-y-0 end-2 hidden items-center peer-placeholder-shown:flex ' +
+          'peer-focus:hidden'
+        }
+      >
         <KeyHint keys={shortKeys('Ctrl+K')} />
       </span>
     </div>

@@ -8,7 +8,7 @@ import { adviceFor, describeTest, describeUnpriced, isKeyMissing } from './descr
 import { keyFault } from './form-draft.ts'
 import { fieldLook, plainText } from './form-fields.tsx'
 import { OwnWords } from './own-words.tsx'
-import type { ProviderRowProps } from './provider-row.tsx'
+import type { ProviderRowProps } from './row-props.ts'
 
 /** What is wrong with a provider, each with its remedy, and the outcome of a test. */
 export function ProviderTrouble(props: ProviderRowProps): ReactNode {

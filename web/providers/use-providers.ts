@@ -15,7 +15,7 @@ export function feedOf(client: ApiClient): ProvidersFeed {
   return feed
 }
 
-/** Follows the providers: asks for them now, again every `refreshMs` while the page is visible, and when it becomes so. */
+/** Asks for the providers now, every `refreshMs` while the page is visible, and when it becomes so. */
 export function useProviders(refreshMs: number): ProvidersState {
   const feed = feedOf(useServices().client)
   const isVisible = useVisible()
