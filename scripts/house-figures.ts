@@ -66,10 +66,10 @@ export function widestImports(): number {
   return Math.max(...rows)
 }
 
-/** The number of words in documents. */
+/** The number of words in documents, without the bars of tables and other marks. */
 export function wordsOf(pattern: string): number {
   return [...new Bun.Glob(pattern).scanSync(join(import.meta.dir, '..'))].reduce(
-    (sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0),
+    (sum, file) => sum + (textOf(file).match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0),
     0,
   )
 }

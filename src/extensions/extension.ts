@@ -179,7 +179,7 @@ export interface SignedInPeople {
   readonly provider: string
   /** At most 5,000, newest first. */
   sessions(request: Request): Promise<readonly ListedSession[]>
-  /** Ends a session; `undefined`: there is none with that id. */
+  /** Ends the session with this id, if it is there. */
   end(id: string): Promise<Pick<ListedSession, 'visitor'> | undefined>
   /** Ends all sessions of a user name or `id:VALUE`; returns their number. */
   endAll(user: string): Promise<number>

@@ -184,7 +184,7 @@ export function proxyAuthorization({ authorization }: HttpProxy): string {
   return authorization === undefined ? '' : `proxy-authorization: ${authorization}\r\n`
 }
 
-/** @param status of the proxy's answer; 0: it is none */
+/** @param status of the proxy's answer; 0: it was not HTTP */
 export function proxyRefusal(status: number): TransportError {
   // Tinyproxy refuses wrong credentials with 401, and none with 407.
   if (status === 407 || status === 401)

@@ -13,7 +13,7 @@ afterEach(() => {
   for (const cleanUp of cleanUps.splice(0)) cleanUp()
 })
 
-/** A proxy that reads the head of one request on each connection, then does what the test says. */
+/** A proxy that reads the head of one request on each connection, then calls `act`. */
 async function proxyThat(act: (socket: Socket, head: string) => void): Promise<HttpProxy & { heads: string[] }> {
   const heads: string[] = []
   const open = new Set<Socket>()

@@ -73,7 +73,7 @@ export function AccountMenu({ frame: { parts, onShortcuts } }: { readonly frame:
   )
 }
 
-/** What a person sees of themselves. Owners see it in Manage, but for their keys. */
+/** Links to a person's own data. Owners find it in Manage, except for their keys. */
 function ownViews({ isOwner, hasUsage, hasKeys }: Boot): readonly MenuEntry[] {
   return [
     ...(hasKeys === true ? [ownKeys] : []),

@@ -13,7 +13,7 @@ export interface ViewProps {
   readonly heading?: Ref<HTMLHeadingElement>
   /** Buttons and links at the right of the bar. Those with `isShort` are icons on a phone. */
   readonly actions?: ReactNode
-  /** What the view shows, in one sentence above the content. */
+  /** One sentence about the view, above its content. */
   readonly about?: ReactNode
   readonly children: ReactNode
 }

@@ -21,7 +21,7 @@ interface Offered {
   readonly models: ModelsAnswer | undefined
 }
 
-/** Above the message field of a conversation without messages: a greeting, and what an owner should know first. */
+/** Above the message field of a conversation without messages: a greeting, and notices for owners. */
 export function EmptyChat({ user, models }: Offered & { readonly user: User | undefined }): ReactNode {
   return (
     <div className="flex flex-col gap-5 pt-[14vh] sm:pt-[24vh]">

@@ -104,7 +104,7 @@ interface SentenceProps {
   readonly set: (more: Partial<SentenceProps['fields']>) => void
 }
 
-/** What the key may do, as a sentence with fields in it. */
+/** The rights of the key, as a sentence with fields in it. */
 function Sentence({ fields, hasLimits, set }: SentenceProps): ReactNode {
   const small = `${smallLook.field} max-w-full`
   const parts = {

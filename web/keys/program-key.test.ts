@@ -4,7 +4,7 @@ import { makeProgramKey } from './program-key.ts'
 
 const key = { name: 'indexer', models: ['bge-m3'], days: 90, usd: '$10', per: 'month' }
 
-/** A client whose answers are by path; it notes what was sent. */
+/** A client with answers by path; it records all requests. */
 function client(answers: Readonly<Record<string, unknown>>) {
   const sent: unknown[] = []
   const answerTo = (path: string, body?: unknown): unknown => {

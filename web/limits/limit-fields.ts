@@ -81,7 +81,7 @@ export function entryOf(fields: LimitFields, before: LimitEntryFields = {}): Lim
   }
 }
 
-/** A number, or the text, which the service refuses with what is allowed. */
+/** A number, or the text, which the service refuses. */
 function numberOf(text: string): number | string {
   const plain = text.trim().replace(/^\$\s*/, '')
   return /^\d+(?:\.\d+)?$/.test(plain) ? Number(plain) : text

@@ -126,7 +126,7 @@ function Faults({ draft: { answer, failure }, onReload }: FaultsProps): ReactNod
 
 const aboveShownMax = 5
 
-/** What the limit would do now. */
+/** The effect of the limit now. */
 function Effect({ effect, limits }: { readonly effect: LimitEffectEntry; readonly limits: LimitsAnswer }): ReactNode {
   const { counted, above, besides, unpriced } = effect
   const others = limits.limits.filter(({ place }) => besides.includes(place))

@@ -18,7 +18,7 @@ export interface Draft {
   readonly isSaving: boolean
   /** Why it is not shown, or not saved. */
   readonly failure: string | undefined
-  /** Saves what is shown. @returns whether it is saved */
+  /** Saves the shown change. @returns whether it is saved */
   save(): Promise<boolean>
 }
 

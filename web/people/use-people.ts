@@ -1,7 +1,7 @@
 import type { LimitRowEntry, LimitsAnswer, PeopleAnswer, UsageAnswer } from '../../src/http/page/page-api.ts'
 import type { ApiClient } from '../api/client.ts'
 
-/** The people, with what they have spent and what they have left. */
+/** The people, with their costs and their remaining amounts. */
 export interface PeopleState extends PeopleAnswer {
   /** This month's cost in USD by user name. Absent: no use is kept. */
   readonly month?: ReadonlyMap<string, number>
@@ -39,7 +39,7 @@ function costsOf({ rows }: UsageAnswer): ReadonlyMap<string, number> {
   return costs
 }
 
-/** A budget of one person, with what is left of it. */
+/** A budget of one person, and its remaining amount. */
 export interface PersonBudget {
   readonly row: LimitRowEntry
   readonly remaining: number

@@ -37,7 +37,7 @@ import {
 import { feedOf, useProviders } from './use-providers.ts'
 
 const refreshMs = 5_000
-/** After the last change of what is tested. */
+/** After the last change of a tested field. */
 const testAfterMs = 500
 /** The choice of instructions in place of a form. */
 const byHand = 'hand'
@@ -122,7 +122,7 @@ function AddForm({
   )
 }
 
-/** Tests what is typed once it is complete and the typing has stopped. */
+/** Tests the fields once they are complete and typing has stopped. */
 function useOwnTest({ values, looked, test }: ProviderForm, brands: readonly BrandEntry[]): void {
   const { kind, id, baseUrl, protocol, key, variable } = values
   const hasKey = key !== '' || variable !== '' || keyState(values, brands)?.isSet !== false
@@ -172,7 +172,7 @@ function KindField({
   )
 }
 
-/** What a provider of the chosen kind needs. */
+/** The fields that a provider of the chosen kind needs. */
 function Fields({
   form,
   brands,

@@ -57,7 +57,7 @@ export function isKeyMissing(state: ProviderState): boolean {
   return state.kind === 'unavailable' && state.lacks.every(({ code }) => code === 'unset')
 }
 
-/** `Groq · 11 models · from $0.05 in, $0.08 out`: what it is, and what it costs. */
+/** `Groq · 11 models · from $0.05 in, $0.08 out`: its kind, models and prices. */
 export function describeKind(provider: ProviderEntry): string {
   const { brand, baseUrl, protocol, modelCount } = provider
   const kind = brand ?? baseUrl ?? say.providers.protocol(protocol)

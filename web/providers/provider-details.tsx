@@ -6,7 +6,7 @@ import { describeFirstToken, describeLastError, describeSuccess } from './descri
 import { ModelsServed } from './models-served.tsx'
 import { OwnWords } from './own-words.tsx'
 
-/** What is known of a provider beside its row: address, figures, last error and models. */
+/** More facts about a provider than its row has: address, figures, last error and models. */
 export function ProviderDetails({ provider }: { readonly provider: ProviderEntry }): ReactNode {
   const now = useNow(5_000)
   const { protocol, baseUrl, coolingModels, lastError } = provider

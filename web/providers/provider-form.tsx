@@ -58,7 +58,7 @@ export function useProviderForm(plan: {
       lastTest.current += 1
       setLooked(undefined)
     },
-    /** @param isQuiet without a press: faults of what is typed are not shown, and nothing is asked */
+    /** @param isQuiet without a press: faults are not shown, and no question is asked */
     async test(isQuiet = false): Promise<void> {
       if (looked === 'running' || (isQuiet ? Object.keys(plan.faultsOf(values)).length > 0 : !isSound())) return
       setRefusal(undefined)

@@ -22,7 +22,7 @@ const columns =
   'grid-cols-[1.75rem_minmax(0,1fr)_auto] @2xl:grid-cols-[1.75rem_minmax(0,13rem)_minmax(0,1fr)_auto] ' +
   '@5xl:grid-cols-[1.75rem_minmax(9rem,17rem)_minmax(12rem,1fr)_12rem_auto]'
 
-/** A provider: place, name, state and actions. Below it what is wrong and its remedy, and its details on demand. */
+/** A provider: place, name, state and actions. Below it faults with their remedies, and details on demand. */
 export function ProviderRow(props: ProviderRowProps): ReactNode {
   const { provider, mode, drop, isDragged } = props
   const [isOpen, setOpen] = useState(false)

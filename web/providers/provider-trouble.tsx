@@ -10,7 +10,7 @@ import { fieldLook, plainText } from './form-fields.tsx'
 import { OwnWords } from './own-words.tsx'
 import type { ProviderRowProps } from './row-props.ts'
 
-/** What is wrong with a provider, each with its remedy, and the outcome of a test. */
+/** The faults of a provider, each with its remedy, and the outcome of a test. */
 export function ProviderTrouble(props: ProviderRowProps): ReactNode {
   const { provider, mode, test, onKey, onChange } = props
   const { state, unpriced, id } = provider

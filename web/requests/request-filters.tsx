@@ -56,7 +56,7 @@ const setChip =
 const hourMs = 3_600_000
 const minuteMs = 60_000
 
-/** Chips for what is asked most; the other filters are behind _More_. Each option shows how many requests it leaves. */
+/** Chips for the usual filters; the others are behind _More_. Each option shows how many requests it leaves. */
 export function RequestFilterBar(props: RequestFilterBarProps): ReactNode {
   const { rows, choices: stored, filters, onChange, onClear } = props
   const count = countFilters(filters)

@@ -185,7 +185,7 @@ function Usage({
   )
 }
 
-/** Colours by name. Models and providers are told apart by all that there are, not by those that were used. */
+/** Colours by name. The slots depend on all models and providers, not on those that were used. */
 function useNameColours(by: UsageGroupName): (name: string) => string {
   const state = useStore(useServices().models.state)
   const models = state.kind === 'ready' ? state.answer.models : none

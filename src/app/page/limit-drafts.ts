@@ -20,7 +20,7 @@ export interface LimitDraftOptions extends KnownCallers {
   readonly now: () => number
 }
 
-/** Shows owners a limit before it is saved: the line in access.json, and what it would do now. */
+/** Shows owners a limit before it is saved: its line in access.json, and its effect now. */
 export function limitDrafts(options: LimitDraftOptions): (change: LimitDraftChange) => Promise<LimitDraftAnswer> {
   return async ({ version, ...draft }) => {
     const { base, text, faults, policy, ...rest } = await options.editor.draft(draft, version)

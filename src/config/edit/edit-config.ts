@@ -34,7 +34,7 @@ export function editConfig(text: string, edits: readonly ConfigEdit[]): string {
   return edits.reduce(applyEdit, text)
 }
 
-/** The value at a path of a configuration text; `undefined`: there is none. @throws {ConfigError} as `editConfig` */
+/** The value at a path of a configuration text, if it is there. @throws {ConfigError} as `editConfig` */
 export function valueAt(text: string, path: JSONPath): unknown {
   const node = findNodeAtLocation(parseSound(text), path)
   return node === undefined ? undefined : getNodeValue(node)

@@ -439,7 +439,7 @@ export interface ProviderLook {
   readonly lacks?: readonly ProviderLack[]
   /** Why there is no list. Absent: no answer within the time. */
   readonly detail?: string
-  /** HTTP status of the question for the list, if there is none. */
+  /** HTTP status of the question for the list, if it failed. */
   readonly status?: number
 }
 
@@ -607,7 +607,7 @@ export interface LimitDraftAnswer {
   /** The file as it would be, for `POST /api/limits/file` with the version of `base`. */
   readonly text: string
   readonly faults: readonly AccessFileFault[]
-  /** What the limit would do now. Absent: it is removed, or the text has faults. */
+  /** The effect of the limit now. Absent: it is removed, or the text has faults. */
   readonly effect?: LimitEffectEntry
 }
 

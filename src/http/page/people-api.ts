@@ -30,7 +30,7 @@ const admissionShape = objectShape(
 )
 
 export interface PeopleApiOptions {
-  /** `undefined`: nobody signs in. */
+  /** `undefined` without sign-in. */
   readonly people: () => SignedInPeople | undefined
   readonly isOwner: OwnerCheck
   /** Whether a person is an owner. */
