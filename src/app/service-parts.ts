@@ -6,7 +6,7 @@ import { presetsFile } from '../config/file/parse-presets.ts'
 import { priceFiles } from '../config/file/parse-prices.ts'
 import { refuseDanglingLink } from '../config/file/read-text.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
-import { accessFile } from '../config/home.ts'
+import { accessFile, findHome } from '../config/home.ts'
 import type { Contribution } from '../extensions/extension.ts'
 import { openRequests } from '../http/entrance/admission.ts'
 import { isLoopbackAddress } from '../http/origin-policy.ts'
@@ -21,6 +21,7 @@ import type { Dependencies } from './assemble.ts'
 import { auditedFollow } from './audited-follow.ts'
 import { capacityOf } from './capacity.ts'
 import { checkAccess, checkOwnersNamed } from './check-access.ts'
+import { commandSocket } from './command-socket.ts'
 import { contentIntake } from './content-intake.ts'
 import { drain } from './drain.ts'
 import { RunningExtensions } from './extensions/run-extensions.ts'
@@ -209,6 +210,15 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
       return {}
     },
     ({ extensions }) => extensions.close(),
+  )
+  .add(
+    ({ given: { auth }, environment, runtime, extensions, log }) => ({
+      closeSocket:
+        runtime.isReporter && auth.some((name) => name !== 'keys')
+          ? commandSocket({ folder: findHome(environment).sockets, people: () => extensions.people, log })
+          : undefined,
+    }),
+    ({ closeSocket }) => closeSocket?.(),
   )
   .add(
     async ({ accessPath, runtime, ledger, active, access, content, tokenSizes, ...parts }) => {

@@ -54,7 +54,8 @@ describe('svc sessions end', () => {
   })
 
   test.each(['', ' ', 'a b', 'tökén'])('refuses the token %p, and does not repeat it', async (token) => {
-    const failure = await run(['end', 'ada'], { environment: { SVC_TOKEN: token } }).catch((error: unknown) => error)
+    const argv = ['end', 'ada', '--url', 'http://127.0.0.1:1']
+    const failure = await run(argv, { environment: { SVC_TOKEN: token } }).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(UsageError)
     expect(String(failure)).toContain('GET /auth/session')
     expect(String(failure)).not.toContain('tökén')

@@ -24,6 +24,7 @@ describe('findHome', () => {
       ledger: `${folder}/svc.db`,
       lastConversation: `${folder}/chat/last.json`,
       keysCache: `${folder}/keys.cache`,
+      sockets: `${folder}/run`,
     })
   })
 

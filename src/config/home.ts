@@ -25,6 +25,8 @@ export interface Home {
   readonly lastConversation: string
   /** `keys.cache`: a copy of the keys in a PostgreSQL database. */
   readonly keysCache: string
+  /** `run`: the sockets at which running services listen for commands. */
+  readonly sockets: string
 }
 
 /** Finds `SVC_HOME`, else `.svc` in the home directory (docs/commands.md). @throws {HomeError} when neither is known */
@@ -42,6 +44,7 @@ export function findHome(environment: Environment): Home {
     ledger: join(folder, 'svc.db'),
     lastConversation: join(folder, 'chat', 'last.json'),
     keysCache: join(folder, 'keys.cache'),
+    sockets: join(folder, 'run'),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Contribution } from '../../extensions/extension.ts'
+import type { Contribution, SignedInPeople } from '../../extensions/extension.ts'
 import { checkClaim } from '../../extensions/slots.ts'
 import type { NamedPart } from '../../http/page/boot.ts'
 import { guardsOf, type Guard } from '../../http/pass-guards.ts'
@@ -63,6 +63,11 @@ export class RunningExtensions {
   /** The contributions of those that are on, in that order. */
   get contributions(): readonly KeysContribution[] {
     return this.#all.flatMap(({ contribution }) => contribution ?? [])
+  }
+
+  /** Those who have signed in. `undefined`: nobody signs in. */
+  get people(): SignedInPeople | undefined {
+    return this.contributions.find(({ people }) => people !== undefined)?.people
   }
 
   /** The guards of those. */

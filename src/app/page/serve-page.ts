@@ -214,7 +214,7 @@ function configurationRoutes(needs: PageNeeds, { isOwner, mayEdit }: Rights): re
 function peopleRoutes({ access, extensions, ledger, timers, log }: PageNeeds, rights: Rights): readonly Route[] {
   const { isOwner, mayOwn } = rights
   return peopleApi({
-    people: () => extensions.contributions.find(({ people }) => people !== undefined)?.people,
+    people: () => extensions.people,
     isOwner,
     mayOwn,
     teamsOf: (person) =>
