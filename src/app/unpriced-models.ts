@@ -1,9 +1,9 @@
+import { matchesAny } from '../base/name-pattern.ts'
 import { noDemand } from '../formats/demand.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import type { Provider } from '../gateway/provider.ts'
 import type { AccessLimit, AccessPolicy } from '../limits/access-policy.ts'
 import { estimateOf } from '../limits/budgets/estimate.ts'
-import { matchesAny } from '../limits/named-limits.ts'
 import type { Logger } from '../observe/log.ts'
 
 const namedMax = 3

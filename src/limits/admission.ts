@@ -1,7 +1,7 @@
+import { matchesAny } from '../base/name-pattern.ts'
 import type { MetLimit } from '../observe/request-entry.ts'
 import type { LimitCounter, CounterKind } from './counter.ts'
 import { metCounter } from './met-limit.ts'
-import { matchesAny } from './named-limits.ts'
 import { giveBackAll, type LimitClaim, type Refused, type TakeAll } from './take-all.ts'
 
 /** The counters of one caller. */

@@ -125,13 +125,3 @@ export function namedLimits(
     })
   return specs.map((spec) => (folded === undefined ? { spec } : { spec, models: folded }))
 }
-
-/** Whether a list of patterns has one of these names. @param patterns in lower case */
-export function matchesAny(patterns: readonly string[], names: readonly string[]): boolean {
-  return names.some((name) => {
-    const folded = name.toLowerCase()
-    return patterns.some((pattern) =>
-      pattern.endsWith('*') ? folded.startsWith(pattern.slice(0, -1)) : folded === pattern,
-    )
-  })
-}

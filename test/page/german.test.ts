@@ -95,6 +95,7 @@ const views: readonly View[] = [
       },
     },
   },
+  { view: 'models', sign: 'main li a' },
   { view: 'keys', sign: 'main ul li code', more: { end: opens('main ul li button >> nth=-1') } },
   { view: 'limits', sign: 'main li table', more: { editor: opens('main h1 + div button', 'dialog textarea') } },
   { view: 'requests', sign: 'main [data-key]', more: { request: opens('main [data-key] button', 'main dl code') } },

@@ -17,6 +17,7 @@ export const manageGroups: readonly { readonly title: string; readonly entries: 
     title: say.common.models,
     entries: [
       { view: 'providers', icon: 'server' },
+      { view: 'models', icon: 'box' },
       { view: 'requests', icon: 'list' },
       { view: 'usage', icon: 'chart', isShown: ({ hasUsage }) => hasUsage === true },
     ],

@@ -7,6 +7,7 @@ const accessViews = () => import('./access-views.ts')
 const CompareView = lazyView(async () => (await import('../compare/compare-page.ts')).CompareView)
 const ProvidersView = lazyView(async () => (await import('../providers/providers-view.tsx')).ProvidersView)
 const AddProviderView = lazyView(async () => (await import('../providers/add-view.tsx')).AddView)
+const ModelsView = lazyView(async () => (await import('../models/models-view.tsx')).ModelsView)
 const RequestsView = lazyView(async () => (await ownerViews()).RequestsView)
 const UsageView = lazyView(async () => (await ownerViews()).UsageView)
 const KeysView = lazyView(async () => (await accessViews()).KeysView)
@@ -23,6 +24,8 @@ export function OtherView({ route }: { readonly route: Route }): ReactNode {
       return <CompareView />
     case 'providers':
       return route.id === 'add' ? <AddProviderView /> : <ProvidersView />
+    case 'models':
+      return <ModelsView />
     case 'requests':
       return <RequestsView {...(route.id === undefined ? {} : { id: route.id })} />
     case 'usage':

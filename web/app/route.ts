@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { say } from '../texts/say.ts'
 
-const otherViews = ['compare', 'providers', 'requests', 'usage', 'keys', 'limits', 'people', 'audit'] as const
+const otherViews = ['compare', 'providers', 'models', 'requests', 'usage', 'keys', 'limits', 'people', 'audit'] as const
 
 /**
  * Views with a part that the address names: `add` for a provider, a request, `new` or the place of a limit, `new` for a

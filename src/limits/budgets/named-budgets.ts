@@ -1,3 +1,4 @@
+import { matchesAny } from '../../base/name-pattern.ts'
 import type { Caller } from '../../people/person.ts'
 import {
   periodText,
@@ -7,7 +8,7 @@ import {
   type LimitSubject,
   type MoneyAmount,
 } from '../access-policy.ts'
-import { callerKey, countedFor, matchesAny } from '../named-limits.ts'
+import { callerKey, countedFor } from '../named-limits.ts'
 import { windowsOf, type Window, type WindowOf } from './window.ts'
 
 /** An attempt, as far as it decides which budgets count it. */

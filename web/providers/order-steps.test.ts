@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ProviderEntry, ProviderState } from '../../src/http/page/page-api.ts'
-import { reasonOf } from './goes-to.tsx'
+import { reasonOf } from './order-steps.ts'
 
 const provider = (state: ProviderState, coolingModels: readonly string[] = []): ProviderEntry => ({
   id: 'a',
