@@ -106,6 +106,22 @@ describeInChromium('the view Models', () => {
     await service.configure(configuration(0))
   }, 30_000)
 
+  test('has its facts in the picker, too', async () => {
+    const tab = chromium.person({ viewport: { width: 1440, height: 900 } }).tab()
+    await tab.goto(`${service.url}/#/`)
+    await tab.waitFor('button[aria-haspopup="dialog"]:has-text("llama-4")')
+    await tab.press('Control+/')
+    const option = (name: string) => `[role="option"]:has-text("${name}")`
+    await tab.waitFor(`${option('gpt-6-mini')} >> text="Over the limit"`)
+    await tab.waitFor(`${option('llama-4')} >> text="Key missing"`)
+    await tab.waitFor(`${option('home-made')} >> text="No price"`)
+    await picture(tab, 'picker-wide')
+    expect(await violationsOf(tab)).toEqual([])
+    await tab.setSize(390, 844)
+    await picture(tab, 'picker-narrow')
+    expect(await overflowOf(tab)).toBe(0)
+  }, 30_000)
+
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true }
   const looks: readonly (readonly [string, PersonOptions])[] = [
     ['phone', phone],

@@ -1,9 +1,12 @@
 import { memo, type ReactNode } from 'react'
+import type { ModelEntry } from '../../src/http/page/page-api.ts'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
 import { formatCount } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { formatContext, otherInputs, priceRange, takesImages, type PriceText } from './describe-model.ts'
+import { FactBadge } from './model-badge.tsx'
+import type { ModelBadge } from './model-facts.ts'
 import type { PickerRow } from './picker-rows.ts'
 
 export interface PickerOptionProps {
@@ -11,6 +14,7 @@ export interface PickerOptionProps {
   /** Index of the row. */
   readonly index: number
   readonly row: PickerRow
+  readonly badgesOf: (model: ModelEntry) => readonly ModelBadge[]
   /** Enter selects this row. */
   readonly isActive: boolean
   /** It is the selected model. */
@@ -23,6 +27,7 @@ export const PickerOption = memo(function PickerOption({
   id,
   index,
   row,
+  badgesOf,
   isActive,
   isCurrent,
   isFavourite,
@@ -39,7 +44,7 @@ export const PickerOption = memo(function PickerOption({
         look
       }
     >
-      {row.kind === 'model' ? <ModelRow row={row} isCurrent={isCurrent} isFavourite={isFavourite} /> : null}
+      {row.kind === 'model' ? <ModelRow {...{ row, badgesOf, isCurrent, isFavourite }} /> : null}
       {row.kind === 'pin' ? <PinRow row={row} isCurrent={isCurrent} /> : null}
       {row.kind === 'typed' ? <TypedRow name={row.name} /> : null}
     </div>
@@ -50,12 +55,11 @@ const side = 'flex w-9 shrink-0 items-center justify-center rounded-lg pointer-c
 
 function ModelRow({
   row,
+  badgesOf,
   isCurrent,
   isFavourite,
-}: {
+}: Pick<PickerOptionProps, 'badgesOf' | 'isCurrent' | 'isFavourite'> & {
   readonly row: Extract<PickerRow, { kind: 'model' }>
-  readonly isCurrent: boolean
-  readonly isFavourite: boolean
 }): ReactNode {
   const { entry, isExpanded } = row
   const [first] = entry.offers,
@@ -71,7 +75,15 @@ function ModelRow({
       </span>
       <span className="flex min-w-0 flex-1 flex-wrap items-center gap-x-4 py-1.5 max-sm:py-2">
         <span className="min-w-0 flex-1 basis-56">
-          <ModelName name={entry.name} isCurrent={isCurrent} />
+          <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+            <ModelName name={entry.name} isCurrent={isCurrent} />
+            {badgesOf(entry).map((fact) => (
+              <span key={fact}>
+                <span className="sr-only">, </span>
+                <FactBadge fact={fact} />
+              </span>
+            ))}
+          </span>
           {isFavourite ? <span className="sr-only">{say.models.isFavourite}</span> : null}
           <span className="block text-xs text-muted [overflow-wrap:anywhere]">
             <Servers names={entry.offers.map(({ provider }) => provider)} />
@@ -142,7 +154,7 @@ function TypedRow({ name }: { readonly name: string }): ReactNode {
 
 function ModelName({ name, isCurrent }: { readonly name: string; readonly isCurrent: boolean }): ReactNode {
   return (
-    <span className="flex items-center gap-1.5 text-sm font-medium">
+    <span className="flex min-w-0 items-center gap-1.5 text-sm font-medium">
       <span className="min-w-0 [overflow-wrap:anywhere]">{name}</span>
       {isCurrent ? (
         <>

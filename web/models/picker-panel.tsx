@@ -7,11 +7,13 @@ import { formatCount } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { isComposing } from '../ui/is-composing.ts'
 import { favouriteModels } from './favourites.ts'
+import { badgesFrom } from './model-facts.ts'
 import { PickerFilters } from './picker-filters.tsx'
 import { PickerOption } from './picker-option.tsx'
 import { sectionsOf, type PickerRow, type PickerRows } from './picker-rows.ts'
 import { NoRows, ModelsError } from './picker-states.tsx'
 import { recentModels } from './recent-models.ts'
+import { useModelFacts } from './use-model-facts.ts'
 import { usePicker, type Picker } from './use-picker.ts'
 
 export interface PickerPanelProps {
@@ -27,6 +29,8 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
   const favourites = useMemo(() => favouriteModels(boot.user?.id), [boot.user?.id])
   const recent = useMemo(() => recentModels(boot.user?.id), [boot.user?.id])
   const picker = usePicker(state, favourites, recent, model)
+  const facts = useModelFacts('reader')
+  const badgesOf = useMemo(() => badgesFrom(facts), [facts])
   const listId = useId()
   const { active, rows, shown } = picker
 
@@ -98,6 +102,7 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
                 id={`${listId}-${start + offset}`}
                 index={start + offset}
                 row={row}
+                badgesOf={badgesOf}
                 isActive={active?.at === start + offset}
                 isCurrent={row.name === model}
                 isFavourite={row.kind === 'model' && picker.isFavourite(row.name)}
