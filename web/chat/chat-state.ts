@@ -34,7 +34,8 @@ export interface ChatState {
 /** A pure step from one state to the next. A step without effect returns the same state. */
 type Step = (state: ChatState) => ChatState
 
-const noSettings: ChatSettings = { system: '', parameters: {} }
+/** Settings of a new conversation. */
+export const noSettings: ChatSettings = { system: '', parameters: {} }
 
 /** Returns the first state: of a new conversation with these settings, or of a stored one that is not read yet. */
 export function initialState(id: string, begins: ChatSettings | undefined, now: number): ChatState {

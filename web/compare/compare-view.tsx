@@ -2,6 +2,7 @@ import { useCallback, useEffect, useId, useRef, useState, type ReactNode, type R
 import { Bar } from '../app/bar.tsx'
 import { useShortcut } from '../app/shortcuts.ts'
 import type { ChatController } from '../chat/chat-controller.ts'
+import { noSettings } from '../chat/chat-state.ts'
 import { openChats } from '../chat/chats.ts'
 import { Composer } from '../chat/composer.tsx'
 import { SettingsDialog } from '../chat/conversation-header.tsx'
@@ -13,6 +14,7 @@ import { useModel } from '../chat/use-model.ts'
 import type { HistoryStore } from '../history/conversation.ts'
 import { openModelPicker } from '../models/picker-registry.ts'
 import { recentModels } from '../models/recent-models.ts'
+import { standingPreset, withStanding } from '../presets/standing-preset.ts'
 import { useServices, type Services } from '../services.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
@@ -29,7 +31,6 @@ import {
   columnsMin,
   conversationOf,
   lastQuestionOf,
-  noSettings,
   openComparison,
   type Comparison,
 } from './comparison.ts'
@@ -238,12 +239,18 @@ const known = new WeakMap<HistoryStore, Promise<OpenComparison>>()
  * @param models of its columns if none is stored
  */
 function comparisonOf(
-  { client, history, openHistory }: Pick<Services, 'client' | 'history' | 'openHistory'>,
+  { boot, client, history, openHistory }: Pick<Services, 'boot' | 'client' | 'history' | 'openHistory'>,
   models: readonly (string | undefined)[],
 ): Promise<OpenComparison> {
   async function open(): Promise<OpenComparison> {
     const own = await openHistory('compare')
-    const comparison = await openComparison({ history: own, chats: openChats({ client, history: own }), models })
+    const begins = withStanding(noSettings, standingPreset(boot.user?.id).get())
+    const comparison = await openComparison({
+      history: own,
+      chats: openChats({ client, history: own }),
+      models,
+      begins,
+    })
     return { comparison, history: own }
   }
 

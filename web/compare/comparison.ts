@@ -1,4 +1,5 @@
 import type { ChatController } from '../chat/chat-controller.ts'
+import { noSettings } from '../chat/chat-state.ts'
 import type { Chats } from '../chat/chats.ts'
 import { lastQuestion } from '../chat/conversation-changes.ts'
 import type { ChatSettings, Conversation, Draft, HistoryStore } from '../history/conversation.ts'
@@ -33,19 +34,23 @@ export interface ComparisonOptions {
   readonly chats: Chats
   /** Models of the columns if none is stored. */
   readonly models: readonly (string | undefined)[]
+  /** System prompt and parameters then. */
+  readonly begins?: Omit<ChatSettings, 'model'>
 }
 
-/** Settings of a new comparison. */
-export const noSettings: ChatSettings = { system: '', parameters: {} }
-
 /** Opens the stored comparison, or begins one. Never rejects: an unreadable one begins anew. */
-export async function openComparison({ history, chats, models }: ComparisonOptions): Promise<Comparison> {
+export async function openComparison({
+  history,
+  chats,
+  models,
+  begins = noSettings,
+}: ComparisonOptions): Promise<Comparison> {
   const heads = await history.heads().catch(() => [])
   const ids = heads.map(({ id }) => id).toSorted()
   const columns = createStore<readonly ChatController[]>(
     ids.length > 0
       ? ids.slice(0, columnsMax).map((id) => chats.open(id))
-      : models.map((model, place) => opened(settingsOf(noSettings, model), place)),
+      : models.map((model, place) => opened(settingsOf(begins, model), place)),
   )
 
   /** Ids sort as the columns stand. */

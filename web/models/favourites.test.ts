@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { ValueStorage } from '../stored-value.ts'
 import { favouriteModels, favouritesMax, toggleFavourite } from './favourites.ts'
 import { addRecent, recentModels } from './recent-models.ts'
-import { parseNames, type NameStorage } from './stored-names.ts'
+import { parseNames } from './stored-names.ts'
 
 /** A browser tab. Tabs that share `stored` belong to one browser. */
-function tab(stored = new Map<string, string>()): NameStorage & { readonly stored: Map<string, string> } {
+function tab(stored = new Map<string, string>()): ValueStorage & { readonly stored: Map<string, string> } {
   return Object.assign(new EventTarget(), {
     stored,
     localStorage: {
@@ -15,7 +16,7 @@ function tab(stored = new Map<string, string>()): NameStorage & { readonly store
   })
 }
 
-function full(): NameStorage {
+function full(): ValueStorage {
   return Object.assign(new EventTarget(), {
     localStorage: {
       getItem: () => null,

@@ -1,10 +1,11 @@
-import { storedNames, type NameStorage, type StoredNames } from './stored-names.ts'
+import type { ValueStorage } from '../stored-value.ts'
+import { storedNames, type StoredNames } from './stored-names.ts'
 
 /** Number of favourites per user. */
 export const favouritesMax = 200
 
 /** Names of a user's favourite models, the newest last. @param userId absent without sign-in */
-export function favouriteModels(userId: string | undefined, storage?: NameStorage): StoredNames {
+export function favouriteModels(userId: string | undefined, storage?: ValueStorage): StoredNames {
   return storedNames(`svc.favourite-models.${userId ?? 'anon'}`, favouritesMax, storage)
 }
 

@@ -1,9 +1,10 @@
-import { storedNames, type NameStorage, type StoredNames } from './stored-names.ts'
+import type { ValueStorage } from '../stored-value.ts'
+import { storedNames, type StoredNames } from './stored-names.ts'
 
 const recentMax = 5
 
 /** Names of the models a user selected last, the newest first, at most five. @param userId absent without sign-in */
-export function recentModels(userId: string | undefined, storage?: NameStorage): StoredNames {
+export function recentModels(userId: string | undefined, storage?: ValueStorage): StoredNames {
   return storedNames(`svc.recent-models.${userId ?? 'anon'}`, recentMax, storage)
 }
 

@@ -1,5 +1,8 @@
-import { useId, useState, type ReactNode } from 'react'
+import { useId, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
 import type { ChatSettings, Parameters } from '../history/conversation.ts'
+import { hasStanding, standingPreset, withoutStanding, type StandingPreset } from '../presets/standing-preset.ts'
+import { useServices } from '../services.ts'
+import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
@@ -30,6 +33,7 @@ export function ParametersPanel({ settings, onChange, picker }: ParametersPanelP
   // Fields keep invalid text in their own state. A new key remounts them, which resets it.
   const [resets, setResets] = useState(0)
   const [isAdvancedOpen, setAdvancedOpen] = useState(false)
+  const system = useRef<HTMLTextAreaElement>(null)
 
   function resetAll(): void {
     setResets(resets + 1)
@@ -37,10 +41,23 @@ export function ParametersPanel({ settings, onChange, picker }: ParametersPanelP
     announce(say.parameters.noneSet)
   }
 
+  function leaveOut(standing: StandingPreset): void {
+    // The button goes.
+    system.current?.focus()
+    setResets(resets + 1)
+    onChange(withoutStanding(settings, standing))
+    announce(say.presets.leftOut(standing.name))
+  }
+
   return (
     <div className="@container flex flex-col gap-6">
+      <StandingLine settings={settings} onLeaveOut={leaveOut} />
       <PresetsPanel settings={settings} />
-      <SystemPrompt value={settings.system} onChange={(system) => onChange({ ...settings, system })} />
+      <SystemPrompt
+        field={system}
+        value={settings.system}
+        onChange={(text) => onChange({ ...settings, system: text })}
+      />
       {picker === undefined ? null : (
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <p className="text-sm font-medium">{say.common.model}</p>
@@ -64,10 +81,31 @@ export function ParametersPanel({ settings, onChange, picker }: ParametersPanelP
   )
 }
 
+/** Says that the settings are those that every new conversation begins with. */
+function StandingLine({
+  settings,
+  onLeaveOut,
+}: {
+  readonly settings: ChatSettings
+  readonly onLeaveOut: (standing: StandingPreset) => void
+}): ReactNode {
+  const userId = useServices().boot.user?.id
+  const standing = useStore(useMemo(() => standingPreset(userId), [userId]))
+  if (standing === undefined || !hasStanding(settings, standing)) return null
+  return (
+    <div className="flex flex-wrap items-center gap-2 rounded-xl border border-line px-3 py-2 text-sm">
+      <p className="min-w-0 flex-1 wrap-anywhere">{say.presets.standsHere(standing.name)}</p>
+      <Button onClick={() => onLeaveOut(standing)}>{say.presets.leaveOut}</Button>
+    </div>
+  )
+}
+
 function SystemPrompt({
+  field,
   value,
   onChange,
 }: {
+  readonly field: RefObject<HTMLTextAreaElement | null>
   readonly value: string
   readonly onChange: (value: string) => void
 }): ReactNode {
@@ -75,6 +113,7 @@ function SystemPrompt({
   return (
     <Field id={id} label={say.common.systemPrompt} explanation={say.parameters.systemHint}>
       <textarea
+        ref={field}
         id={id}
         rows={4}
         value={value}

@@ -3,6 +3,7 @@ import type { ChatSettings, Conversation, Parameters } from '../history/conversa
 import { oneLine } from '../history/one-line.ts'
 import { countSet, parseParameters } from '../parameters/parameters.ts'
 import { say } from '../texts/say.ts'
+import type { StandingPreset } from './standing-preset.ts'
 
 /** Settings and a message under a name. What is absent leaves that of a conversation as it is. */
 export interface Preset {
@@ -122,6 +123,20 @@ export function settingsOf(
     ...(system === undefined ? {} : { system: filled(system, values) }),
     ...(parameters === undefined ? {} : { parameters }),
   }
+}
+
+/** Returns a preset as one for every new conversation; `undefined`: it sets nothing, or asks for variables. */
+export function asStanding({ prompt: _, ...preset }: Preset): StandingPreset | undefined {
+  const { name, id, isShared } = preset
+  const settings = settingsOf(preset, new Map())
+  if (Object.keys(settings).length === 0 || variablesOf(preset).length > 0) return undefined
+  return { name, system: '', parameters: {}, ...settings, ...(isShared || id === undefined ? {} : { id }) }
+}
+
+/** Whether a preset is the standing one. */
+export function isStanding({ name, id, isShared }: Preset, standing: StandingPreset | undefined): boolean {
+  if (standing === undefined) return false
+  return standing.id === undefined ? isShared && name === standing.name : id === standing.id
 }
 
 /** A preset in one line. */

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import type { ChatSettings } from '../history/conversation.ts'
 import { saveFile } from '../history/save-file.ts'
 import { exportJson, importJson } from '../history/transfer.ts'
@@ -12,8 +12,9 @@ import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { jsonFiles, useFiles } from '../ui/use-files.tsx'
 import { PresetForm } from './preset-form.tsx'
-import { summaryOf, type Preset } from './preset.ts'
+import { asStanding, isStanding, summaryOf, type Preset } from './preset.ts'
 import { presetsOf } from './presets-store.ts'
+import { standingPreset } from './standing-preset.ts'
 
 /** The presets in the settings: made, changed, removed, exported and imported. @param settings of the conversation */
 export function PresetsPanel({ settings }: { readonly settings: ChatSettings }): ReactNode {
@@ -30,6 +31,9 @@ export function PresetsPanel({ settings }: { readonly settings: ChatSettings }):
   )
   const adder = useRef<HTMLButtonElement>(null)
   const isOwner = services.boot.isOwner && file !== undefined
+  const userId = services.boot.user?.id
+  const standing = useMemo(() => standingPreset(userId), [userId])
+  const stands = useStore(standing)
   const own = presets.filter(({ isShared }) => !isShared)
 
   useEffect(() => void store.refresh(), [store])
@@ -54,8 +58,16 @@ export function PresetsPanel({ settings }: { readonly settings: ChatSettings }):
     adder.current?.focus()
     void attempt(async () => {
       await store.remove(preset)
+      if (isStanding(preset, stands)) standing.set(undefined)
       return say.presets.deleted(preset.name)
     })
+  }
+
+  function stand(preset: Preset): void {
+    const isOn = !isStanding(preset, stands)
+    const isStored = standing.set(isOn ? asStanding(preset) : undefined)
+    const text = isOn ? say.presets.standsNow(preset.name) : say.presets.standsNoMore(preset.name)
+    setOutcome(isStored ? text : say.presets.cannotStand)
   }
 
   async function exported(): Promise<string> {
@@ -103,6 +115,8 @@ export function PresetsPanel({ settings }: { readonly settings: ChatSettings }):
           canShare={isOwner}
           onSave={async (preset) => {
             await store.put(preset, edited.preset)
+            if (preset.isShared && edited.preset !== undefined && isStanding(edited.preset, stands))
+              standing.set(asStanding(preset))
             setOutcome(say.presets.saved(preset.name))
             close()
           }}
@@ -118,6 +132,14 @@ export function PresetsPanel({ settings }: { readonly settings: ChatSettings }):
               <span className="max-w-[50%] shrink-0 truncate font-medium">/{preset.name}</span>
               <span className="min-w-0 flex-1 truncate text-muted">{summaryOf(preset)}</span>
               {preset.isShared ? <span className="text-xs text-muted">{say.common.shared}</span> : null}
+              {asStanding(preset) === undefined || removed === preset ? null : (
+                <IconButton
+                  label={say.presets.stands(preset.name)}
+                  icon="pin"
+                  aria-pressed={isStanding(preset, stands)}
+                  onClick={() => stand(preset)}
+                />
+              )}
               {preset.isShared && !isOwner ? null : removed === preset ? (
                 <Button variant="danger" autoFocus onClick={() => remove(preset)} onBlur={() => setRemoved(undefined)}>
                   {say.presets.deleteNow(preset.name)}

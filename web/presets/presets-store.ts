@@ -5,7 +5,17 @@ import type { Services } from '../services.ts'
 import { createStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { formatCount } from '../ui/format.ts'
-import { asConversation, fromConversation, membersOf, ownPresetsMax, sharedPreset, type Preset } from './preset.ts'
+import {
+  asConversation,
+  asStanding,
+  fromConversation,
+  isStanding,
+  membersOf,
+  ownPresetsMax,
+  sharedPreset,
+  type Preset,
+} from './preset.ts'
+import { standingPreset } from './standing-preset.ts'
 
 /** The presets of the user, and those of the service. */
 export interface PresetsState {
@@ -22,10 +32,25 @@ export interface PresetsState {
 const known = new WeakMap<HistoryStore, PresetsStore>()
 
 /** Returns the presets of the user: always the same object. */
-export function presetsOf({ client, history, openHistory }: Services): PresetsStore {
-  const found = known.get(history) ?? new PresetsStore(client, openHistory('presets'))
+export function presetsOf({ boot, client, history, openHistory }: Services): PresetsStore {
+  const found = known.get(history) ?? followed(new PresetsStore(client, openHistory('presets')), boot.user?.id)
   known.set(history, found)
   return found
+}
+
+/** Keeps the copy of the standing preset as the preset is. One that is not shared any more ends. */
+function followed(store: PresetsStore, userId: string | undefined): PresetsStore {
+  const copy = standingPreset(userId)
+  store.state.subscribe(() => {
+    const standing = copy.get()
+    const { presets, fault, isLoading } = store.state.get()
+    const preset = presets.find((each) => isStanding(each, standing))
+    const isKnown = !isLoading && fault === undefined && standing?.id === undefined
+    if (standing === undefined || (preset === undefined && !isKnown)) return
+    const next = preset === undefined ? undefined : asStanding(preset)
+    if (JSON.stringify(next) !== JSON.stringify(standing)) copy.set(next)
+  })
+  return store
 }
 
 /** Reads and changes presets. */
