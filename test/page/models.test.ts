@@ -122,6 +122,41 @@ describeInChromium('the view Models', () => {
     expect(await overflowOf(tab)).toBe(0)
   }, 30_000)
 
+  test('are grouped by maker or sorted in the picker, as this browser remembers', async () => {
+    const tab = chromium.person().tab()
+    const names = `[...document.querySelectorAll('[role="option"]')]
+      .map((each) => each.textContent.split(',')[0]).join(' ')`
+    const groups = `[...document.querySelectorAll('dialog [role="group"][aria-label]')].slice(1)
+      .map((each) => each.getAttribute('aria-label')).join(' ')`
+    async function open(): Promise<void> {
+      await tab.waitFor('button[aria-haspopup="dialog"]:has-text("llama-4")')
+      await tab.press('Control+/')
+      await tab.waitFor('[role="option"]')
+    }
+    await tab.goto(`${service.url}/#/`)
+    await open()
+    expect(await tab.evaluate(groups)).toBe('Meta OpenAI Other')
+    expect(await tab.evaluate(names)).toBe('llama-4 gpt-6-mini home-made')
+    await tab.select('dialog [aria-label="Order"]', 'name')
+    await tab.until(`${names} === 'gpt-6-mini home-made llama-4'`)
+    // By keys: the order is behind the filters.
+    await tab.evaluate(`document.querySelector('dialog [aria-label="Provider"]').focus()`)
+    await tab.press('Tab')
+    await tab.press('ArrowDown')
+    await tab.until(`${names} === 'llama-4 gpt-6-mini home-made'`)
+    await tab.reload()
+    await open()
+    expect(await tab.evaluate(`document.querySelector('dialog [aria-label="Order"]').value`)).toBe('price')
+    expect(await tab.evaluate(groups)).toBe('')
+    await tab.select('dialog [aria-label="Order"]', 'maker')
+    await tab.until(`${groups} === 'Meta OpenAI Other'`)
+    await picture(tab, 'picker-makers')
+    expect(await violationsOf(tab)).toEqual([])
+    await tab.setSize(390, 844)
+    await picture(tab, 'picker-makers-narrow')
+    expect(await overflowOf(tab)).toBe(0)
+  }, 30_000)
+
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true }
   const looks: readonly (readonly [string, PersonOptions])[] = [
     ['phone', phone],

@@ -233,6 +233,7 @@ describeInChromium('the model picker', () => {
         })()`,
       )
       await open(tab)
+      await tab.type('brand')
       await tab.waitFor(option('brand-new'))
     } finally {
       await service.configure(configuration())

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { say } from '../texts/say.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
+import { modelOrders, type ModelOrder } from './model-order.ts'
 import type { ModelFilters } from './search-models.ts'
 
 export interface PickerFiltersProps {
@@ -8,10 +9,14 @@ export interface PickerFiltersProps {
   readonly onChange: (filters: ModelFilters) => void
   /** Names of the providers. */
   readonly providers: readonly string[]
+  readonly order: ModelOrder
+  readonly onSort: (order: ModelOrder) => void
 }
 
-/** Filters of the picker: free models, models that accept images, models of one provider. */
-export function PickerFilters({ filters, onChange, providers }: PickerFiltersProps): ReactNode {
+const look = 'min-h-8 max-w-40 rounded-full border bg-raised px-2.5 text-sm max-sm:text-base pointer-coarse:min-h-11 '
+
+/** Filters of the picker: free models, models that accept images, models of one provider. Behind them the order. */
+export function PickerFilters({ filters, onChange, providers, order, onSort }: PickerFiltersProps): ReactNode {
   const { provider, ...switches } = filters
   return (
     <div
@@ -34,15 +39,24 @@ export function PickerFilters({ filters, onChange, providers }: PickerFiltersPro
         aria-label={say.common.provider}
         value={provider ?? ''}
         onChange={({ target }) => onChange(target.value === '' ? switches : { ...switches, provider: target.value })}
-        className={
-          'min-h-8 max-w-40 rounded-full border bg-raised px-2.5 text-sm max-sm:text-base pointer-coarse:min-h-11 ' +
-          (provider === undefined ? 'border-line' : 'border-accent text-accent')
-        }
+        className={look + (provider === undefined ? 'border-line' : 'border-accent text-accent')}
       >
         <option value="">{say.models.allProviders}</option>
         {providers.map((name) => (
           <option key={name} value={name}>
             {name}
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label={say.models.order}
+        value={order}
+        onChange={({ target }) => onSort(modelOrders.find((each) => each === target.value) ?? order)}
+        className={`${look} border-line sm:ms-auto`}
+      >
+        {modelOrders.map((each) => (
+          <option key={each} value={each}>
+            {say.models.orders[each]}
           </option>
         ))}
       </select>

@@ -82,7 +82,13 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
         />
         <IconButton label={say.common.close} icon="close" onClick={onClose} />
       </div>
-      <PickerFilters filters={picker.filters} onChange={picker.filter} providers={picker.providers} />
+      <PickerFilters
+        filters={picker.filters}
+        onChange={picker.filter}
+        providers={picker.providers}
+        order={picker.order}
+        onSort={picker.sort}
+      />
       <ModelsError state={state} onRetry={() => void store.refresh()} />
       {rows.length === 0 ? (
         <NoRows state={state} picker={picker} onLeave={onClose} />

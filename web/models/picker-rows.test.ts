@@ -95,6 +95,24 @@ describe('sectionsOf', () => {
     ])
   })
 
+  test('has a heading for each maker, the unknown ones last', () => {
+    const query = { text: '', filters: noFilters, favourites: ['llama'], recent: [], isByMaker: true }
+    const among = [...models, model('own', 'lab'), model('v/llama-small', 'lab'), model('v/x', 'lab')]
+    expect(
+      sectionsOf(pickerRows(among, query, 100, undefined).rows).map(({ heading, start, rows }) => [
+        heading,
+        start,
+        rows.map(({ name }) => name),
+      ]),
+    ).toEqual([
+      ['Favourites', 0, ['llama']],
+      ['Meta', 1, ['llama-small', 'v/llama-small']],
+      ['OpenAI', 3, ['gpt']],
+      ['v', 4, ['v/x']],
+      ['Other', 5, ['own']],
+    ])
+  })
+
   test('has no heading for a single group', () => {
     expect(sections(['llama'], 'gpt')).toEqual([[undefined, 0, ['gpt']]])
   })

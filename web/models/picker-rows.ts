@@ -8,6 +8,7 @@ export type PickerRow =
       readonly kind: 'model'
       readonly name: string
       readonly group: ModelGroup
+      readonly maker?: string | undefined
       readonly entry: ModelEntry
       readonly isExpanded: boolean
     }
@@ -41,9 +42,12 @@ export function pickerRows(
 ): PickerRows {
   const found = searchModels(models, query)
   const names = new Set(models.map(({ name }) => name.toLowerCase()))
-  const listed = found.slice(0, limit).flatMap(({ entry, group }): PickerRow[] => {
+  const listed = found.slice(0, limit).flatMap(({ entry, ...place }): PickerRow[] => {
     const isExpanded = entry.name === expanded
-    return [{ kind: 'model', name: entry.name, group, entry, isExpanded }, ...(isExpanded ? pinsOf(entry, names) : [])]
+    return [
+      { kind: 'model', name: entry.name, ...place, entry, isExpanded },
+      ...(isExpanded ? pinsOf(entry, names) : []),
+    ]
   })
   const pins = typedPins(models, query.text, names, limit).filter(
     (pin) => !listed.some(({ name }) => name === pin.name),
@@ -164,17 +168,21 @@ const headings: Readonly<Record<ModelGroup, string>> = {
 /** Splits rows into sections by group. */
 export function sectionsOf(rows: readonly PickerRow[]): readonly PickerSection[] {
   const starts = rows.flatMap((row, index) =>
-    index === 0 || (row.kind === 'model' && row.group !== groupBefore(rows, index)) ? [index] : [],
+    index === 0 || (row.kind === 'model' && headingOf(row) !== headingBefore(rows, index)) ? [index] : [],
   )
   return starts.map((start, index) => {
     const [first] = rows.slice(start, start + 1)
-    const heading = starts.length > 1 && first?.kind === 'model' ? headings[first.group] : ''
+    const heading = starts.length > 1 && first?.kind === 'model' ? headingOf(first) : ''
     return { start, rows: rows.slice(start, starts[index + 1]), ...(heading === '' ? {} : { heading }) }
   })
 }
 
-function groupBefore(rows: readonly PickerRow[], index: number): ModelGroup | undefined {
+function headingOf(row: Extract<PickerRow, { kind: 'model' }>): string {
+  return 'maker' in row ? (row.maker ?? say.models.otherMakers) : headings[row.group]
+}
+
+function headingBefore(rows: readonly PickerRow[], index: number): string | undefined {
   const before = rows[index - 1]
-  if (before?.kind === 'model') return before.group
-  return before === undefined ? undefined : groupBefore(rows, index - 1)
+  if (before?.kind === 'model') return headingOf(before)
+  return before === undefined ? undefined : headingBefore(rows, index - 1)
 }

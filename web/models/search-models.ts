@@ -1,5 +1,6 @@
 import type { ModelEntry } from '../../src/http/page/page-api.ts'
 import { isFree, takesImages } from './describe-model.ts'
+import { makerOf } from './model-makers.ts'
 
 /** Filters of the model list. */
 export interface ModelFilters {
@@ -18,6 +19,8 @@ export interface ModelQuery {
   readonly favourites: readonly string[]
   /** The newest first. */
   readonly recent: readonly string[]
+  /** Without words, models that are neither favourites nor recent are in a group for each maker. */
+  readonly isByMaker?: boolean
 }
 
 /** The section of a found model. */
@@ -27,6 +30,8 @@ export type ModelGroup = 'favourites' | 'recent' | 'others' | 'found'
 export interface FoundModel {
   readonly entry: ModelEntry
   readonly group: ModelGroup
+  /** Of models in the groups of makers; `undefined`: it is unknown. */
+  readonly maker?: string | undefined
 }
 
 /** Matches every model. */
@@ -36,13 +41,13 @@ export const noFilters: ModelFilters = { isFree: false, takesImages: false }
  * Returns the matching models, the best first. Every word must occur in the model's name, a provider's name or an
  * upstream model name. Rank by name: exact, prefix, word prefixes, substring, ignoring punctuation; then matches of
  * providers. Favourites come first within a rank. Without words: favourites, recent models, then the others in list
- * order.
+ * order, or by makers.
  */
 export function searchModels(models: readonly ModelEntry[], query: ModelQuery): readonly FoundModel[] {
-  const { favourites, filters, recent } = query
+  const { favourites, filters } = query
   const text = query.text.trim().toLowerCase()
   const wanted = models.filter((model) => passes(model, filters))
-  if (text === '') return inGroups(wanted, favourites, recent)
+  if (text === '') return inGroups(wanted, query)
   const favouriteNames = new Set(favourites),
     words = text.split(/\s+/)
   return wanted
@@ -69,8 +74,7 @@ function passes(model: ModelEntry, { isFree: onlyFree, takesImages: onlyImages, 
 
 function inGroups(
   models: readonly ModelEntry[],
-  favourites: readonly string[],
-  recent: readonly string[],
+  { favourites, recent, isByMaker = false }: ModelQuery,
 ): readonly FoundModel[] {
   const byName = new Map(models.map((entry) => [entry.name, entry]))
   const favouriteNames = new Set(favourites),
@@ -81,12 +85,18 @@ function inGroups(
       const entry = byName.get(name)
       return entry === undefined ? [] : [{ entry, group }]
     })
-  const others = models.filter(({ name }) => !above.has(name))
-  return [
-    ...named(favourites, 'favourites'),
-    ...named(latest, 'recent'),
-    ...others.map((entry) => ({ entry, group: 'others' as const })),
-  ]
+  const others = models
+    .filter(({ name }) => !above.has(name))
+    .map((entry) => ({ entry, group: 'others' as const, ...(isByMaker ? { maker: makerOf(entry.name) } : {}) }))
+  return [...named(favourites, 'favourites'), ...named(latest, 'recent'), ...(isByMaker ? byMaker(others) : others)]
+}
+
+/** Makers in the order of their first models, those without a known one last. */
+function byMaker(models: readonly FoundModel[]): readonly FoundModel[] {
+  const groups = Map.groupBy(models, ({ maker }) => maker)
+  const unknown = groups.get(undefined) ?? []
+  groups.delete(undefined)
+  return [...[...groups.values()].flat(), ...unknown]
 }
 
 const ranks = { exact: 0, prefix: 1, word: 2, substring: 3, squeezed: 4, elsewhere: 5, none: 6 } as const

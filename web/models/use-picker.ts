@@ -3,6 +3,7 @@ import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { formatCount } from '../ui/format.ts'
 import { favouritesMax, toggleFavourite } from './favourites.ts'
+import { sortModels, storedOrder, type ModelOrder } from './model-order.ts'
 import type { ModelsState } from './models-store.ts'
 import { nextRow, pickerRows, type PickerRow, type PickerRows } from './picker-rows.ts'
 import { noFilters, providersOf, type ModelFilters } from './search-models.ts'
@@ -15,6 +16,7 @@ export interface Picker {
   readonly text: string
   readonly filters: ModelFilters
   readonly providers: readonly string[]
+  readonly order: ModelOrder
   readonly shown: PickerRows
   readonly rows: readonly PickerRow[]
   /** Number of models hidden because they do not chat. */
@@ -25,6 +27,7 @@ export interface Picker {
   readonly announcement: string | undefined
   readonly type: (text: string) => void
   readonly filter: (filters: ModelFilters) => void
+  readonly sort: (order: ModelOrder) => void
   readonly isFavourite: (name: string) => boolean
   readonly toggleFavourite: (row: PickerRow) => void
   readonly toggleExpanded: (row: PickerRow) => void
@@ -43,6 +46,7 @@ export function usePicker(
   const all = state.kind === 'ready' ? state.answer.models : none
   const [text, setText] = useState('')
   const [filters, setFilters] = useState(noFilters)
+  const [order, setOrder] = useState(() => storedOrder().get())
   const [limit, setLimit] = useState(pageSize)
   const [expanded, setExpanded] = useState<string>()
   const [activeName, setActiveName] = useState(model)
@@ -51,19 +55,22 @@ export function usePicker(
   // The order of recent models is fixed while the picker is open.
   const [recentList] = useState(() => recent.get())
   // A hidden model that was selected by name stays available.
-  const models = useMemo(
+  const offered = useMemo(
     () =>
       all.filter(
         ({ name, isHidden }) => isHidden !== true || favouriteList.includes(name) || recentList.includes(name),
       ),
     [all, favouriteList, recentList],
   )
+  const models = useMemo(() => sortModels(offered, order), [offered, order])
+  const isByMaker = order === 'maker'
   const shown = useMemo(
-    () => pickerRows(models, { text, filters, favourites: favouriteList, recent: recentList }, limit, expanded),
-    [models, text, filters, favouriteList, recentList, limit, expanded],
+    () =>
+      pickerRows(models, { text, filters, favourites: favouriteList, recent: recentList, isByMaker }, limit, expanded),
+    [models, text, filters, favouriteList, recentList, isByMaker, limit, expanded],
   )
   const favouriteSet = useMemo(() => new Set(favouriteList), [favouriteList])
-  const providers = useMemo(() => providersOf(models), [models])
+  const providers = useMemo(() => providersOf(offered), [offered])
   const { rows } = shown
   const at = Math.max(
       0,
@@ -120,6 +127,7 @@ export function usePicker(
     text,
     filters,
     providers,
+    order,
     shown,
     rows,
     active,
@@ -135,6 +143,11 @@ export function usePicker(
     },
     filter(next) {
       setFilters(next)
+      reset()
+    },
+    sort(next) {
+      setOrder(next)
+      storedOrder().set(next)
       reset()
     },
     scrolled({ scrollTop, clientHeight, scrollHeight }) {

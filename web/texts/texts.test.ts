@@ -133,11 +133,11 @@ describe.each([['web', 'web'], ...extensions.map((folder) => [folder, folder])])
 })
 
 describe('a file of the page', () => {
-  /** Files with names of keys, languages, grammars and formats. */
+  /** Files with names of keys, languages, makers, grammars and formats. */
   const formats = new RegExp(
     [
       '^web/(?:chat/curl-of|app/shortcuts(?:-sheet)?|',
-      'history/(?:plain-formulas|save-html)|images/[\\w-]*header|ui/icon|',
+      'history/(?:plain-formulas|save-html)|images/[\\w-]*header|models/model-makers|ui/icon|',
       'markdown/(?:entities|languages|math-elements|run-emitter|code-file-name|continue-frames|html-rules|open-frames|',
       'read-line))\\.tsx?$',
     ].join(''),
