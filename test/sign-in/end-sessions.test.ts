@@ -25,7 +25,7 @@ describe('svc sessions end on the machine of the service', () => {
     rig.service.signal('SIGUSR2')
     await rig.logged('rolling restart done')
     expect((await svcEnd(rig.service.home, 'ada')).out).toBe('1 session of ada ended\n')
-  }, 30_000)
+  }, 60_000)
 
   test('says that no service runs on the home folder, or none with sign-in', async () => {
     await using rig = await startSignIn(startMockServer, { isOnByFlag: false })

@@ -128,36 +128,57 @@ export function PresetsPanel({ settings }: { readonly settings: ChatSettings }):
       ) : (
         <ul className="flex max-h-72 flex-col overflow-y-auto">
           {presets.map((preset) => (
-            <li key={`${preset.id ?? ''}/${preset.name}`} className="flex min-h-10 items-center gap-2 text-sm">
-              <span className="max-w-[50%] shrink-0 truncate font-medium">/{preset.name}</span>
-              <span className="min-w-0 flex-1 truncate text-muted">{summaryOf(preset)}</span>
-              {preset.isShared ? <span className="text-xs text-muted">{say.common.shared}</span> : null}
-              {asStanding(preset) === undefined || removed === preset ? null : (
-                <IconButton
-                  label={say.presets.stands(preset.name)}
-                  icon="pin"
-                  aria-pressed={isStanding(preset, stands)}
-                  onClick={() => stand(preset)}
-                />
-              )}
-              {preset.isShared && !isOwner ? null : removed === preset ? (
-                <Button variant="danger" autoFocus onClick={() => remove(preset)} onBlur={() => setRemoved(undefined)}>
-                  {say.presets.deleteNow(preset.name)}
-                </Button>
-              ) : (
-                <>
-                  <IconButton
-                    label={say.presets.change(preset.name)}
-                    icon="edit"
-                    onClick={() => setEdited({ preset })}
-                  />
-                  <IconButton label={say.presets.delete(preset.name)} icon="trash" onClick={() => setRemoved(preset)} />
-                </>
-              )}
-            </li>
+            <PresetRow
+              key={`${preset.id ?? ''}/${preset.name}`}
+              preset={preset}
+              isStanding={isStanding(preset, stands)}
+              canChange={!preset.isShared || isOwner}
+              isAsked={removed === preset}
+              onStand={() => stand(preset)}
+              onEdit={() => setEdited({ preset })}
+              onAsk={(isAsked) => setRemoved(isAsked ? preset : undefined)}
+              onRemove={() => remove(preset)}
+            />
           ))}
         </ul>
       )}
     </section>
+  )
+}
+
+interface PresetRowProps {
+  readonly preset: Preset
+  readonly isStanding: boolean
+  readonly canChange: boolean
+  /** Whether the person is asked to confirm that it is deleted. */
+  readonly isAsked: boolean
+  readonly onStand: () => void
+  readonly onEdit: () => void
+  readonly onAsk: (isAsked: boolean) => void
+  readonly onRemove: () => void
+}
+
+/** A preset with what can be done with it. */
+function PresetRow({ preset, canChange, isAsked, onAsk, ...row }: PresetRowProps): ReactNode {
+  const { name, isShared } = preset
+  return (
+    <li className="flex min-h-10 items-center gap-2 text-sm">
+      <span className="max-w-[50%] shrink-0 truncate font-medium">/{name}</span>
+      <span className="min-w-0 flex-1 truncate text-muted">{summaryOf(preset)}</span>
+      {isShared ? <span className="text-xs text-muted">{say.common.shared}</span> : null}
+      {asStanding(preset) === undefined || isAsked ? null : (
+        <IconButton label={say.presets.stands(name)} icon="pin" aria-pressed={row.isStanding} onClick={row.onStand} />
+      )}
+      {!canChange ? null : isAsked ? (
+        <Button variant="danger" autoFocus onClick={row.onRemove} onBlur={() => onAsk(false)}>
+          {say.presets.deleteNow(name)}
+        </Button>
+      ) : (
+        <>
+          <IconButton label={say.presets.change(name)} icon="edit" onClick={row.onEdit} />
+          <IconButton label={say.presets.delete(name)} icon="trash" onClick={() => onAsk(true)} />
+        </>
+      )}
+    </li>
   )
 }
