@@ -83,7 +83,7 @@ function Models({ models }: { readonly models: readonly ModelEntry[] }): ReactNo
   )
 }
 
-/** Where the owner changes what a badge says. */
+/** The view in which a badge is remedied. */
 const remedies: Readonly<Record<ModelBadge, string>> = {
   keyMissing: hrefOf({ view: 'providers' }),
   noPrice: hrefOf({ view: 'providers' }),
