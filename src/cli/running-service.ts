@@ -55,14 +55,17 @@ export async function askService(
       signal,
     )
     .catch((error: unknown) => {
-      throw new Error(`no answer from ${base.href}: ${error instanceof Error ? error.message : String(error)}`, {
-        cause: error,
-      })
+      throw new Error(
+        `no answer from ${base.origin}${base.pathname}: ${error instanceof Error ? error.message : String(error)}`,
+        {
+          cause: error,
+        },
+      )
     })
   const { status } = response
   if (status === 200) return response
   const message = errorMessage(tryParseJson(await response.body.readAll()))
-  throw new ServiceRefusal(status, message ?? `${base.href} answered with status ${status}`)
+  throw new ServiceRefusal(status, message ?? `${base.origin}${base.pathname} answered with status ${status}`)
 }
 
 /** Speaks with one service. @param base the beginning of all addresses */

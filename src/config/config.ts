@@ -75,6 +75,8 @@ export interface Lack {
   readonly code: 'unset' | 'invalid' | 'no_base_url' | 'missing_file' | 'invalid_file'
   /** Names of environment variables, or the path of a file; none for `no_base_url`. */
   readonly variables: readonly string[]
+  /** It is the provider's key. */
+  readonly isKey?: true
 }
 
 /** One provider, completed from the catalogue and the environment. */

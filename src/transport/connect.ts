@@ -28,8 +28,8 @@ interface Wanted {
  * awaits anything else. A pending TCP connection cannot be cancelled: after a time-out or abort it is closed when it
  * opens, unless the kernel gives up.
  *
- * @throws {TransportError} `dns`, `connect`, `connect_timeout`, `tls`, `tls_timeout`, `proxy`, `proxy_credential`,
- *   `resources`, `aborted`
+ * @throws {TransportError} `dns`, `connect`, `connect_timeout`, `tls`, `tls_timeout`, `proxy`, `proxy_timeout`,
+ *   `proxy_credential`, `resources`, `aborted`
  */
 export function connect(wanted: Wanted): Promise<Socket<SocketUser>> {
   return new Promise((resolve, reject) => new Opening(wanted, resolve, reject).begin())
@@ -144,7 +144,7 @@ class Opening implements SocketUser {
     if (this.#socket === undefined)
       return new TransportError('connect_timeout', `The connection was not accepted within ${connectMs} ms`)
     if (this.#proxyHead !== undefined)
-      return new TransportError('proxy', `the proxy did not answer within ${connectMs} ms`)
+      return new TransportError('proxy_timeout', `the proxy did not answer within ${connectMs} ms`)
     return new TransportError('tls_timeout', `The TLS handshake was not finished within ${connectMs} ms`)
   }
 

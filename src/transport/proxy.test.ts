@@ -143,8 +143,8 @@ describe('a secure upstream behind a proxy', () => {
       `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(200_000)}`,
       'proxy: the proxy did not answer CONNECT',
     ],
-    ['nothing', '', 'proxy: the proxy did not answer within 300 ms'],
-    ['half a head', 'HTTP/1.1 200 OK\r\n', 'proxy: the proxy did not answer within 300 ms'],
+    ['nothing', '', 'proxy_timeout: the proxy did not answer within 300 ms'],
+    ['half a head', 'HTTP/1.1 200 OK\r\n', 'proxy_timeout: the proxy did not answer within 300 ms'],
   ])('fails when the proxy answers with %s', async (_, answer, expected) => {
     const proxy = await proxyThat((socket) => void socket.write(answer))
     expect(await ask({ ...secureUpstream(), proxy })).toBe(expected)

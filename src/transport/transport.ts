@@ -134,6 +134,7 @@ export type TransportErrorKind =
   | 'tls_timeout'
   /** The proxy could not be reached, or refused to connect. */
   | 'proxy'
+  | 'proxy_timeout'
   /** The proxy wants other credentials (407). */
   | 'proxy_credential'
   /** Closed or reset before the first byte of a response on a fresh connection. */

@@ -12,6 +12,7 @@ const failures: Readonly<Record<Kind, readonly [FailureClass, string | undefined
   tls: ['tls', 'TLS failed: certificate or handshake error'],
   tls_timeout: ['tls', 'TLS handshake timed out', { timedOut: true }],
   proxy: ['connect', undefined],
+  proxy_timeout: ['connect', undefined, { timedOut: true }],
   proxy_credential: ['credential', undefined],
   reset: ['reset', 'connection closed before an answer', { ambiguous: true }],
   informational: ['informational', 'too many informational responses', { ambiguous: true }],

@@ -7,6 +7,7 @@ import type {
 } from '../../src/http/page/page-api.ts'
 import type { ApiClient } from '../api/client.ts'
 import { entryOf, newFields, type LimitFields } from '../limits/limit-fields.ts'
+import { say } from '../texts/say.ts'
 
 /** A key of a program, as the form has it. */
 export interface ProgramKey {
@@ -41,7 +42,9 @@ export async function makeProgramKey(
     await client.post<AccessFileAnswer>('/api/limits/file', change)
     return made
   } catch (error) {
-    await client.fetch(`/v1/keys/${made.id}`, { method: 'DELETE' })
+    await client.fetch(`/v1/keys/${made.id}`, { method: 'DELETE' }).catch(() => {
+      throw new LimitRefused(say.keys.leftWithoutLimit(name))
+    })
     throw error
   }
 }

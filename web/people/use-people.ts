@@ -50,12 +50,17 @@ export function tightestOf(limits: readonly LimitRowEntry[], userName: string): 
   const own = limits.flatMap((row) => {
     if (row.kind !== 'usd') return []
     if (row.isApart && row.for.endsWith('person')) {
-      const remaining = row.uses.find(({ name }) => name === userName)?.remaining ?? row.limit
+      const remaining = row.uses.find(({ name }) => isSame(name, userName))?.remaining ?? row.limit
       return [{ row, remaining }]
     }
     const [use] = row.uses
-    return row.for === `person:${userName}` && use !== undefined ? [{ row, remaining: use.remaining }] : []
+    return isSame(row.for, `person:${userName}`) && use !== undefined ? [{ row, remaining: use.remaining }] : []
   })
   const partOf = ({ row, remaining }: PersonBudget) => (row.limit === 0 ? 0 : remaining / row.limit)
   return own.toSorted((one, other) => partOf(one) - partOf(other))[0]
+}
+
+/** Names of GitHub have no case; a budget of another person in other case is rarer than a name written otherwise. */
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
 }

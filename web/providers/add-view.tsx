@@ -122,12 +122,15 @@ function AddForm({
   )
 }
 
-/** Tests the fields once they are complete and typing has stopped. */
+/**
+ * Tests a brand once its fields are complete and typing has stopped. The address of another server may be half typed,
+ * and a key must not go there: it is tested on demand.
+ */
 function useOwnTest({ values, looked, test }: ProviderForm, brands: readonly BrandEntry[]): void {
-  const { kind, id, baseUrl, protocol, key, variable } = values
+  const { kind, id, key, variable } = values
   const hasKey = key !== '' || variable !== '' || keyState(values, brands)?.isSet !== false
-  const isReady = kind !== '' && kind !== byHand && hasKey && looked === undefined
-  const subject = JSON.stringify([kind, id, baseUrl, protocol, key, variable])
+  const isReady = kind !== '' && kind !== byHand && kind !== ownServer && hasKey && looked === undefined
+  const subject = JSON.stringify([kind, id, key, variable])
   const testNow = useEffectEvent(() => test(true))
   useEffect(() => {
     if (!isReady) return undefined

@@ -54,7 +54,7 @@ export function describeState({ state, attempts }: Pick<ProviderEntry, 'state' |
 
 /** Whether a key is all that the provider lacks. */
 export function isKeyMissing(state: ProviderState): boolean {
-  return state.kind === 'unavailable' && state.lacks.every(({ code }) => code === 'unset')
+  return state.kind === 'unavailable' && state.lacks.every(({ code, isKey }) => code === 'unset' && isKey === true)
 }
 
 /** `Groq · 11 models · from $0.05 in, $0.08 out`: its kind, models and prices. */

@@ -18,7 +18,7 @@ describe('a provider of a model', () => {
     [{ kind: 'cooling', until: 1, failure: 'rate_limit' }, 'busy'],
     [{ kind: 'cooling', until: 1 }, 'busy'],
     [{ kind: 'off' }, 'off'],
-    [{ kind: 'unavailable', lacks: [{ code: 'unset', variables: ['K'] }] }, 'key missing'],
+    [{ kind: 'unavailable', lacks: [{ code: 'unset', variables: ['K'], isKey: true }] }, 'key missing'],
     [{ kind: 'unavailable', lacks: [{ code: 'no_base_url', variables: [] }] }, 'not usable'],
   ])('that is %j will not answer for the reason %p', (state, reason) => {
     expect(reasonOf(provider(state), 'm')).toBe(reason)

@@ -33,6 +33,6 @@ export function reasonOf({ state, coolingModels }: ProviderEntry, model: string)
     case 'off':
       return say.failures.off
     case 'unavailable':
-      return state.lacks.some(({ code }) => code === 'unset') ? say.failures.keyMissing : say.failures.notUsable
+      return state.lacks.some(({ isKey }) => isKey === true) ? say.failures.keyMissing : say.failures.notUsable
   }
 }

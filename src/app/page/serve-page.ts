@@ -211,11 +211,15 @@ function configurationRoutes(needs: PageNeeds, { isOwner, mayEdit }: Rights): re
 }
 
 /** Those who are signed in. */
-function peopleRoutes({ access, extensions, ledger, timers, log }: PageNeeds, rights: Rights): readonly Route[] {
+function peopleRoutes(
+  { active, access, extensions, ledger, timers, log }: PageNeeds,
+  rights: Rights,
+): readonly Route[] {
   const { isOwner, mayOwn } = rights
   return peopleApi({
     people: () => extensions.people,
     isOwner,
+    hasNamedOwners: () => active.config.owners !== undefined,
     mayOwn,
     teamsOf: (person) =>
       Array.from(access.policy()?.teams ?? [], ([name, team]) => (isMember(team, person) ? name : '')).filter(

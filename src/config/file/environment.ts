@@ -58,9 +58,10 @@ export function resolveFile(file: string, environment: Environment, isUsable: (t
   return isUsable(value) ? { name, value } : { name, lack: { code: 'invalid_file', variables: [path] } }
 }
 
-/** Whether a text is in PEM, from its first line to its last. */
+/** Whether a text has blocks in PEM, the last of them whole. Notes may stand around them. */
 export function isPem(text: string): boolean {
-  return /^-----BEGIN [A-Z0-9 ]+-----[^]*-----END [A-Z0-9 ]+-----$/.test(text.trim())
+  const last = text.lastIndexOf('-----BEGIN ')
+  return last !== -1 && /^-----BEGIN [A-Z0-9 ]+-----[^]*-----END [A-Z0-9 ]+-----/.test(text.slice(last))
 }
 
 /** Resolves `$NAME` as a whole value. @param pattern of values */

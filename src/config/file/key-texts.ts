@@ -1,7 +1,7 @@
 import { table } from '../../base/table.ts'
 import { ConfigError, type ConfigFault } from '../config.ts'
 import { findHome } from '../home.ts'
-import { fileVariable, readVariable, type Environment } from './environment.ts'
+import { fileVariable, isPem, readVariable, type Environment } from './environment.ts'
 import { readConfigText } from './read-text.ts'
 
 /** Where keys of providers come from, beside the configuration itself. */
@@ -16,6 +16,8 @@ export interface ProviderKeys {
 
 /** 64 KiB, for keys.env and for a key file. */
 const textMax = 64 * 1024
+/** 1 MiB, for authorities in PEM. */
+const pemMax = 1024 * 1024
 
 /** Stands for a text that is no key, such as that of a folder. */
 const noKey = '\0'
@@ -58,7 +60,8 @@ export class KeyTexts {
   setFile(path: string, text: string | undefined): boolean {
     const name = fileVariable(path)
     const before = this.environment[name]
-    this.environment[name] = text === undefined || text.length <= textMax ? text?.trim() : noKey
+    const most = text !== undefined && isPem(text) ? pemMax : textMax
+    this.environment[name] = text === undefined || text.length <= most ? text?.trim() : noKey
     return before !== this.environment[name]
   }
 }

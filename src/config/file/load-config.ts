@@ -67,7 +67,8 @@ export async function isReadableByAll(file: string): Promise<boolean> {
   return process.platform !== 'win32' && status !== undefined && (status.mode & 0o004) !== 0
 }
 
-/** Whether the text of a valid configuration contains a key. */
+/** Whether the text of a valid configuration contains a key, or the password of a proxy. */
 function holdsLiteralSecret(text: string): boolean {
-  return /"[\w-]*(?:key|token|secret|cookie|authorization)"\s*:\s*"(?!\$)/i.test(text)
+  const named = /"(?:[\w-]+key|[\w-]*(?:token|secret|cookie|authorization))"\s*:\s*"(?!\$)/i
+  return named.test(text) || /"proxy"\s*:\s*"[^"]*@/.test(text)
 }

@@ -45,7 +45,8 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
   const lacks = new Map<string, Lack>()
 
   function settle(resolved: Resolved | undefined): string | undefined {
-    if (resolved?.lack !== undefined) lacks.set(inWords(resolved.lack), resolved.lack)
+    const lack = resolved?.lack
+    if (lack !== undefined && !lacks.has(inWords(lack))) lacks.set(inWords(lack), lack)
     return resolved?.value
   }
 
@@ -61,7 +62,7 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
   const isReached = protocol !== 'echo'
   const baseUrl = (isReached && settle(resolveBaseUrl(entry, brand, environment))) || ''
   const key = isReached ? resolveKey(entry, brand, baseUrl, environment) : undefined
-  settle(key)
+  settle(ofKey(key))
   const headers = settleHeaders()
   const way = resolveWay(entry, baseUrl, environment)
   for (const lack of way.lacks) settle({ lack })
@@ -86,6 +87,10 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     quirks: resolveQuirks(entry, host, baseUrl, protocol),
     profile: ownedProfile(entry),
   }
+}
+
+function ofKey(key: Resolved | undefined): Resolved | undefined {
+  return key?.lack === undefined ? key : { lack: { ...key.lack, isKey: true } }
 }
 
 function lackFacts(lacks: ReadonlyMap<string, Lack>, enabled: boolean): Pick<ProviderConfig, 'lacks' | 'unavailable'> {

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import type { PagePart, SlotProps } from '../../../web/slots.ts'
 import { en as say } from './texts/en.ts'
 
-/** The page's SignIn, and menu items to sign out and to end sessions (docs/sign-in.md). */
+/** The page's SignIn, and menu items to sign out (docs/sign-in.md). */
 export const part: PagePart = {
   replace: { SignIn },
   add: {

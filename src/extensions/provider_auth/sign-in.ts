@@ -44,7 +44,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
   const routes = [
     ...signInRoutes({
       ...{ oauth, sessions: allSessions, credentials: storedCredentials, cookie, clients, restrictTo, log },
-      onRefused: noteRefusals(refusals, now),
+      onRefused: noteRefusals(refusals, realm, now),
     }),
     ...sessionRoutes({ sessions: allSessions, credentials: storedCredentials, cookie, ownOrigin, log }),
   ]
@@ -52,7 +52,15 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
     routes: [...routes.map(publicWithRateLimit({ limit, clients, log })), ...ownerRoutes(allSessions, log)],
     guard: guard(cachedCredentials, ownOrigin, hasCaselessNames, noteUses(uses, now)),
     people: signedInPeople({
-      ...{ settings, sessions: allSessions, store: cache.direct, uses, refusals, credentials: storedCredentials },
+      ...{
+        realm,
+        settings,
+        sessions: allSessions,
+        store: cache.direct,
+        uses,
+        refusals,
+        credentials: storedCredentials,
+      },
     }),
     identityProvider: realm,
     mayEnter: personCheck(realm, restrictTo),

@@ -233,8 +233,10 @@ export interface ProvidersAnswer {
 export interface ProviderLack {
   /** As in the configuration (`Lack`). */
   readonly code: 'unset' | 'invalid' | 'no_base_url' | 'missing_file' | 'invalid_file'
-  /** Names of environment variables, or the path of a key file. */
+  /** Names of environment variables, or the path of a file. */
   readonly variables: readonly string[]
+  /** It is the provider's key. */
+  readonly isKey?: true
 }
 
 /** How a provider is doing. A failure is a class (docs/failover.md), a detail text of the service or the provider. */

@@ -33,6 +33,8 @@ export interface PeopleApiOptions {
   /** `undefined` without sign-in. */
   readonly people: () => SignedInPeople | undefined
   readonly isOwner: OwnerCheck
+  /** Without, every person is an owner. */
+  readonly hasNamedOwners: () => boolean
   /** Whether a person is an owner. */
   readonly mayOwn: (person: Person) => boolean
   /** Names of the teams that a person is in. */
@@ -49,6 +51,10 @@ export function peopleApi(options: PeopleApiOptions): readonly Route[] {
 
   function peopleFor(context: HandlerContext): SignedInPeople {
     checkOwner(isOwner, context)
+    if (!options.hasNamedOwners()) {
+      const message = 'Everyone is an owner here: name the owners first, such as "owners": ["ada"] in providers.json'
+      throw new WireError(409, 'invalid_request_error', 'no_owners', message)
+    }
     const people = options.people()
     if (people !== undefined) return people
     throw new WireError(404, 'invalid_request_error', 'no_sign_in', 'Nobody signs in: start svc with sign-in')

@@ -35,7 +35,6 @@ export const providers: Texts['providers'] = {
   answersIn: (time) => `Er antwortet, nach ${time}`,
   answeredIn: (time, about) => `Antwort nach ${time}${about}`,
   ask: (id) => `${id} fragen`,
-  askedOnceSo: (missing) => `${missing}: Er wird gefragt, sobald das behoben ist.`,
   askedToWait: 'er bat zu warten',
   askingForModels: 'Seine Modelle werden abgefragt …',
   askingForToken: 'Ein Token wird angefragt …',

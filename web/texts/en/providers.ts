@@ -30,7 +30,6 @@ export const providers = {
   answersIn: (time: string) => `It answers, in ${time}`,
   answeredIn: (time: string, about: string) => `Answered in ${time}${about}`,
   ask: (id: string) => `Ask ${id}`,
-  askedOnceSo: (missing: string) => `${missing}: it is asked as soon as that is corrected.`,
   askedToWait: 'it asked to wait',
   askingForModels: 'Asking for its models…',
   askingForToken: 'Asking for one token…',

@@ -28,7 +28,7 @@ export const sessionStoreOptions: StoreOptions<Session> = {
   parse: parseSession,
 }
 
-const listedMax = 5_000
+const listedMax = 1_000
 
 /** User ids stored per name; a name can pass to another account when accounts are renamed. */
 const userIdsMax = 20

@@ -38,6 +38,7 @@ export function noteUses(store: Store<number>, now: () => number): (token: strin
 interface Refusal {
   readonly userName: string
   readonly userId: string
+  readonly realm: string
   readonly tries: number
   readonly last: number
 }
@@ -51,23 +52,28 @@ export const refusalStoreOptions: StoreOptions<Refusal> = {
   valuesPerOwnerMax: 1,
   parse(value) {
     if (!isRecord(value)) return undefined
-    const { userName, userId, tries, last } = value
+    const { userName, userId, realm, tries, last } = value
     return typeof userName === 'string' &&
       typeof userId === 'string' &&
+      typeof realm === 'string' &&
       typeof tries === 'number' &&
       typeof last === 'number'
-      ? { userName, userId, tries, last }
+      ? { userName, userId, realm, tries, last }
       : undefined
   },
 }
 
 /** Notes a user who is not let in. It does not reject. */
-export function noteRefusals(store: Store<Refusal>, now: () => number): (identity: Identity) => Promise<void> {
+export function noteRefusals(
+  store: Store<Refusal>,
+  realm: string,
+  now: () => number,
+): (identity: Identity) => Promise<void> {
   return async ({ userId, userName }) => {
-    const key = hashOf(userId)
+    const key = hashOf(`${realm} ${userId}`)
     try {
       const tries = ((await store.get(key))?.tries ?? 0) + 1
-      await store.set(key, { userId, userName, tries, last: now() }, key)
+      await store.set(key, { userId, userName, realm, tries, last: now() }, key)
     } catch {
       // The store is away. The refusal stays the answer.
     }
@@ -75,6 +81,7 @@ export function noteRefusals(store: Store<Refusal>, now: () => number): (identit
 }
 
 export interface SignedInPeopleOptions {
+  readonly realm: string
   readonly settings: Pick<Settings, 'displayName' | 'restrictTo' | 'hasCaselessNames'>
   readonly sessions: Sessions
   readonly store: Store<Session>
@@ -85,7 +92,7 @@ export interface SignedInPeopleOptions {
 
 /** The people who have signed in, for owners (docs/sign-in.md). */
 export function signedInPeople(options: SignedInPeopleOptions): SignedInPeople {
-  const { settings, sessions, store, uses, refusals, credentials } = options
+  const { realm, settings, sessions, store, uses, refusals, credentials } = options
   const { displayName, restrictTo, hasCaselessNames: isCaseless } = settings
 
   async function currentKey(request: Request): Promise<string | undefined> {
@@ -97,15 +104,11 @@ export function signedInPeople(options: SignedInPeopleOptions): SignedInPeople {
     provider: displayName,
     sessions: (request) =>
       withStore(async () => {
-        const [all, used, current] = await Promise.all([
-          sessions.list(),
-          uses.list(sessionStoreOptions.valuesMax),
-          currentKey(request),
-        ])
-        const lastUse = new Map(used.map(({ key, value }) => [key, value]))
-        return all.map(({ key, value }): ListedSession => {
+        const [all, current] = await Promise.all([sessions.list(), currentKey(request)])
+        const used = await Promise.all(all.map(({ key }) => uses.get(key)))
+        return all.map(({ key, value }, index): ListedSession => {
           const { browser, system, created } = value
-          const last = lastUse.get(key)
+          const last = used[index]
           return {
             id: idOf(key),
             visitor: visitorOf(value, isCaseless),
@@ -127,7 +130,8 @@ export function signedInPeople(options: SignedInPeopleOptions): SignedInPeople {
     refused: () =>
       withStore(async () =>
         (await refusals.list(refusedMax))
-          .map(({ value: { userName, ...refusal } }) => ({ user: userName, ...refusal }))
+          .filter(({ value }) => value.realm === realm)
+          .map(({ value: { userName: user, userId, tries, last } }) => ({ user, userId, tries, last }))
           // Those who were let in meanwhile.
           .filter(({ user, userId }) => restrictTo?.allows({ userName: user, userId }) === false),
       ),
