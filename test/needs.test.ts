@@ -93,6 +93,8 @@ describe('what tests need', () => {
       needs('haproxy'),
       needs('caddy'),
       needs('curl'),
+      needs('squid'),
+      needs('tinyproxy'),
       needs('python3'),
     ].filter((path) => path !== undefined)
     for (const path of found) expect(await Bun.file(path).exists()).toBe(true)

@@ -67,6 +67,19 @@ export function Shell({
   const [lastChat, setLastChat] = useState(hrefOf({ view: 'chat' }))
   if (isChat && lastChat !== hrefOf(route)) setLastChat(hrefOf(route))
 
+  const isFirstView = useRef(true)
+  useEffect(() => {
+    if (isFirstView.current) {
+      isFirstView.current = false
+      return undefined
+    }
+    // What had the focus may be gone with its view, or after an answer of the service.
+    const timer = setTimeout(() => {
+      if (document.activeElement === document.body) focusContent()
+    }, 50)
+    return () => clearTimeout(timer)
+  }, [route])
+
   function closeSidebar(): void {
     const hadFocus = document.querySelector('#sidebar :focus') !== null
     // The button cannot be focused before, since the sidebar may cover the view.

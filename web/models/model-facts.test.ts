@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { LimitRowEntry, ModelEntry, ProviderEntry, ProviderState } from '../../src/http/page/page-api.ts'
 import { badgesFrom, usedUpByAll, usedUpByReader, withKeyless } from './model-facts.ts'
 
-const noKey: ProviderState = { kind: 'unavailable', lacks: [{ code: 'unset', variables: ['K'] }] }
+const noKey: ProviderState = { kind: 'unavailable', lacks: [{ code: 'unset', variables: ['K'], isKey: true }] }
 
 function provider(id: string, state: ProviderState = { kind: 'ok' }, models?: readonly string[]): ProviderEntry {
   const fixed = { protocol: 'openai', enabled: true, coolingModels: [], attempts: { count: 0, ok: 0 } }

@@ -64,9 +64,7 @@ export function PeopleView(): ReactNode {
               {failure}
             </Notice>
           )}
-          {answer.refused.map((user) => (
-            <Refused key={user.userId} user={user} now={now} onAdmit={() => setAdmission({ user, mayEnter: true })} />
-          ))}
+          <RefusedUsers refused={answer.refused} now={now} onAdmit={(user) => setAdmission({ user, mayEnter: true })} />
           {answer.people.length === 0 ? <p>{say.people.none}</p> : null}
           <ul className="flex flex-col gap-2" aria-label={say.views.people}>
             {answer.people.map((person) => (
@@ -91,6 +89,35 @@ export function PeopleView(): ReactNode {
 interface Admission {
   readonly user: Pick<RefusedEntry, 'user' | 'userId'>
   readonly mayEnter: boolean
+}
+
+/** Many strangers must not hide the people. */
+const refusedShown = 3
+
+function RefusedUsers({
+  refused,
+  now,
+  onAdmit,
+}: {
+  readonly refused: readonly RefusedEntry[]
+  readonly now: number
+  readonly onAdmit: (user: RefusedEntry) => void
+}): ReactNode {
+  const rows = refused.map((user) => <Refused key={user.userId} user={user} now={now} onAdmit={() => onAdmit(user)} />)
+  const further = rows.slice(refusedShown)
+  return (
+    <>
+      {rows.slice(0, refusedShown)}
+      {further.length === 0 ? null : (
+        <details>
+          <summary className="min-h-6 cursor-pointer text-sm pointer-coarse:min-h-11">
+            {say.people.furtherRefused(further.length)}
+          </summary>
+          <div className="mt-2 flex flex-col gap-2">{further}</div>
+        </details>
+      )}
+    </>
+  )
 }
 
 function Refused({

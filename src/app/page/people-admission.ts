@@ -19,9 +19,17 @@ export function peopleAdmission(
     const { asFaults } = fileRefusals('config.json')
     const { member } = admission
 
+    function parsed(text: string): unknown {
+      try {
+        return valueAt(text, [member])
+      } catch (error) {
+        return asFaults(error)
+      }
+    }
+
     async function edited(present: string | undefined): Promise<string> {
       const text = present ?? '{}'
-      const value = valueAt(text, [member])
+      const value = parsed(text)
       const next = admission?.change(value, { user, userId }, mayEnter)
       if (next === undefined) throw refused(`${member} is not written in ${path}: change the variable that it names`)
       const result = editConfig(text, changesOf(member, value, next))

@@ -70,7 +70,8 @@ async function nameOf(
 }
 
 /**
- * A key of keys.env is sent to the address that it was typed for: at another one it is typed again.
+ * A key of keys.env is sent to the address that it was typed for: at another one, and after its provider was removed,
+ * it is typed again.
  *
  * @throws {WireError} 400
  */
@@ -85,8 +86,11 @@ function checkKeptKey(
   const target = baseUrl ?? present?.baseUrl
   if (keyVariable === null || name === undefined || target === undefined || keys.isFixed(name)) return
   const holder = providers.find((each) => each.keyName === name && each.apiKey !== undefined)
-  if (holder !== undefined && !isSameOrigin(holder.baseUrl, target))
-    throw invalidRequest('invalid_value', `Type the key again: that of '${holder.id}' goes to no other address.`, 'key')
+  if (holder === undefined && readVariable(keys.environment, name) === undefined) return
+  if (holder !== undefined && isSameOrigin(holder.baseUrl, target)) return
+  const whose =
+    holder === undefined ? `${name} is no provider's now` : `that of '${holder.id}' goes to no other address`
+  throw invalidRequest('invalid_value', `Type the key again: ${whose}.`, 'key')
 }
 
 /** Writes a typed key. Resolves when it is in use. @throws {WireError} as `writeKey` does; 409 without a home folder */

@@ -3,7 +3,7 @@ import { invalidRequest, WireError } from '../../formats/error.ts'
 import { readBodyBy } from '../../formats/parse-json-object.ts'
 import type { Logger } from '../../observe/log.ts'
 import { callerOf } from '../../people/caller-of.ts'
-import type { Person } from '../../people/person.ts'
+import { hasName, type Person } from '../../people/person.ts'
 import { objectShape } from '../../shapes/containers.ts'
 import { flagShape, textShape } from '../../shapes/shape.ts'
 import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
@@ -95,7 +95,7 @@ export function peopleApi(options: PeopleApiOptions): readonly Route[] {
     const body = await readControlBody(context.request, { bytesMax: bodyBytesMax, ...bodyTimes })
     const { mayEnter, ...change } = readBodyBy(body, admissionShape)
     const { person, name: by } = context.caller
-    if (!mayEnter && person !== undefined && person.accountId === change.userId)
+    if (!mayEnter && person !== undefined && (person.accountId === change.userId || hasName(person, change.user)))
       throw new WireError(409, 'invalid_request_error', 'own_access', 'Another owner must block you')
     return jsonResponse(await admit({ ...change, mayEnter }, by), context.id)
   }

@@ -19,6 +19,8 @@ export const people: Texts['people'] = {
   left: (amount) => `noch ${amount}`,
   more: (user) => `Sitzungen von ${user}`,
   none: 'Niemand ist angemeldet.',
+  furtherRefused: (count) =>
+    plural(count, '1 weitere Person wurde nicht eingelassen', '# weitere wurden nicht eingelassen'),
   notLetIn: (user) => `${user} wurde nicht eingelassen`,
   owner: 'Besitzer',
   raise: 'Limit erhöhen',

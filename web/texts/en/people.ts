@@ -19,6 +19,7 @@ export const people = {
   left: (amount: string) => `${amount} left`,
   more: (user: string) => `Sessions of ${user}`,
   none: 'Nobody is signed in.',
+  furtherRefused: (count: number) => plural(count, '1 more was not let in', '# more were not let in'),
   notLetIn: (user: string) => `${user} was not let in`,
   owner: 'owner',
   raise: 'Raise the limit',
