@@ -293,13 +293,18 @@ describe('a key typed on the page', () => {
     const elsewhere = { baseUrl: stranger.url, keyVariable: 'SVC_KEY_LAB' }
     const moved = await change(service, { id: 'lab', change: 'edit', edit: { baseUrl: stranger.url } })
     const added = await change(service, { id: 'other', change: 'add', entry: elsewhere })
-    const looked = await fetch(`${service.url}/api/providers/look`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ id: 'other', entry: elsewhere }),
-    })
-    expect([moved.status, added.status, looked.status]).toEqual([400, 400, 400])
+    const look = () =>
+      fetch(`${service.url}/api/providers/look`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ id: 'other', entry: elsewhere }),
+      })
+    expect([moved.status, added.status, (await look()).status]).toEqual([400, 400, 400])
     expect(moved.text).toContain("Type the key again: that of 'lab' goes to no other address.")
+    // Nor when its provider is gone.
+    expect((await change(service, { id: 'lab', change: 'remove' })).status).toBe(200)
+    const later = await look()
+    expect([later.status, await later.text()]).toEqual([400, expect.stringContaining("is no provider's now")])
     expect(stranger.hits).toEqual([])
     stranger.stop()
   })

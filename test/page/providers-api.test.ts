@@ -161,7 +161,7 @@ describe('GET /api/providers', () => {
     })
     expect(entryOf(reply, 'groq')).toMatchObject({
       brand: 'Groq',
-      state: { kind: 'unavailable', lacks: [{ code: 'unset', variables: ['GROQ_API_KEY'] }] },
+      state: { kind: 'unavailable', lacks: [{ code: 'unset', variables: ['GROQ_API_KEY'], isKey: true }] },
     })
     expect(JSON.stringify(reply.json)).not.toContain('not-shown')
   })
@@ -324,12 +324,12 @@ describe('POST /api/providers/test', () => {
     expect((await askTest(service, 'groq')).json).toEqual({
       ok: false,
       ms: 0,
-      lacks: [{ code: 'unset', variables: ['GROQ_API_KEY'] }],
+      lacks: [{ code: 'unset', variables: ['GROQ_API_KEY'], isKey: true }],
     })
     expect((await askTest(service, 'mistral')).json).toEqual({
       ok: false,
       ms: 0,
-      lacks: [{ code: 'unset', variables: ['MISTRAL_API_KEY'] }],
+      lacks: [{ code: 'unset', variables: ['MISTRAL_API_KEY'], isKey: true }],
     })
     expect(await askTest(service, 'unknown')).toMatchObject({ status: 404, code: 'not_found' })
 

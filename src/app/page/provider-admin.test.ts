@@ -245,7 +245,7 @@ describe('a look at a provider that is not in the file', () => {
     const { admin, transport } = subject([list])
     expect(await admin.look({ ...lab, entry: { ...lab.entry, keyVariable: 'SVC_KEY_LAB' } }, never)).toEqual({
       ms: 0,
-      lacks: [{ code: 'unset', variables: ['SVC_KEY_LAB'] }],
+      lacks: [{ code: 'unset', variables: ['SVC_KEY_LAB'], isKey: true }],
     })
     expect(transport.requests).toEqual([])
   })
@@ -316,7 +316,7 @@ describe('a test', () => {
     expect(await admin.test({ id: 'a' }, never)).toEqual({
       ok: false,
       ms: 0,
-      lacks: [{ code: 'unset', variables: ['A_KEY'] }],
+      lacks: [{ code: 'unset', variables: ['A_KEY'], isKey: true }],
     })
     expect(await admin.test({ id: 'b' }, never)).toEqual({
       ok: false,

@@ -163,7 +163,7 @@ describe('the state of a provider', () => {
     [
       'something is missing',
       { entry: { apiKey: '$A_KEY' }, health: { failure: 'connect' } },
-      { kind: 'unavailable', lacks: [{ code: 'unset', variables: ['A_KEY'] }] },
+      { kind: 'unavailable', lacks: [{ code: 'unset', variables: ['A_KEY'], isKey: true }] },
     ],
     ['one of its models is left alone', { models: two, health: { models: [left('y', 9_000)] } }, { kind: 'ok' }],
     [
