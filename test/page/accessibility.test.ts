@@ -288,6 +288,10 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
       await tab.waitFor('h1')
       await tab.waitFor('text=/→/')
       await tab.click('role=button[name="More"]')
+      // On a phone the charts are behind a button.
+      const isFolded = `[...document.querySelectorAll('main button')].some(
+        (button) => button.textContent === 'Chart' && button.offsetParent !== null)`
+      if ((await tab.evaluate(isFolded)) === true) await tab.click('role=button[name="Chart"]')
       await tab.click('summary >> text=Show as table >> nth=0')
     },
   ],

@@ -232,6 +232,7 @@ describeInChromium('the providers', () => {
     await tab.waitFor('main >> text=/^An http or https address/')
     expect(await tab.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true')
     await tab.type(`http://127.0.0.1:${lister.port}`)
+    await tab.press('Tab')
     await tab.waitFor('main >> text=/^It answers, in /')
     await said('1 model, none with a price')
     await tab.fill('role=textbox[name="Name"]', 'lab')
@@ -315,6 +316,8 @@ describeInChromium('the providers', () => {
     async function ask(): Promise<void> {
       await tab.select('main form select >> nth=0', 'other')
       await tab.fill('role=textbox[name="Base URL"]', `http://127.0.0.1:${lister.port}/v1`)
+      // While the address has the focus, it may be half typed.
+      await tab.press('Tab')
     }
     await ask()
     await tab.waitFor('main >> text=/^Asking for its models/')

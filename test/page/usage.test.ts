@@ -242,8 +242,7 @@ describeInChromium('the use', () => {
       await tab.click('main >> role=button[name="Older requests"]')
       await tab.until(`document.querySelector('main [role=table]')?.ariaRowCount === '301'`)
       await tab.waitFor('main >> text=/There are no older ones. The oldest is of/')
-      await tab.click('main >> role=button[name="Filters"]')
-      await tab.select('main [aria-label="Filters"] select >> nth=1', '<b>mistral</b>')
+      await tab.select('main [aria-label="Filters"] >> role=combobox[name^="Model"]', '<b>mistral</b>')
       await tab.click('main >> role=button[name="Search older requests"]')
       await tab.until(`document.querySelector('main [role=table]')?.ariaRowCount === '61'`)
       await tab.click('main [data-key] button')
@@ -270,7 +269,7 @@ describeInChromium('the use', () => {
       async (look, options) => {
         await used(someDays())
         await showRequests('ada', options)
-        await tab.click('main >> role=button[name="Filters"]')
+        await tab.click('main >> role=button[name="More"]')
         await tab.click('main >> role=button[name="Older requests"]')
         await tab.waitFor('main >> text=/Searched back to/')
         expect(await violationsOf(tab)).toEqual([])

@@ -94,11 +94,18 @@ function AddForm({
       return undefined
     },
   })
-  useOwnTest(form, brands)
+  const [isAddressOpen, setAddressOpen] = useState(false)
+  useOwnTest(form, brands, isAddressOpen)
   const { kind } = form.values
   return (
     <div className="grid gap-6 @4xl:grid-cols-[minmax(0,1fr)_21rem] @4xl:items-start">
-      <form className="flex min-w-0 flex-col gap-4" noValidate onSubmit={(event) => void form.submit(event)}>
+      <form
+        className="flex min-w-0 flex-col gap-4"
+        noValidate
+        onSubmit={(event) => void form.submit(event)}
+        onFocus={({ target }) => setAddressOpen(target.id === form.idOf('baseUrl'))}
+        onBlur={() => setAddressOpen(false)}
+      >
         <KindField {...{ form, brands, taken }} />
         {kind === byHand ? (
           <AddByHand source={answer.source} file={answer.file} />
@@ -123,14 +130,18 @@ function AddForm({
 }
 
 /**
- * Tests a brand once its fields are complete and typing has stopped. The address of another server may be half typed,
- * and a key must not go there: it is tested on demand.
+ * Tests the fields once they are complete and typing has stopped. While an address is open it may be half typed, and a
+ * key must not go there.
  */
-function useOwnTest({ values, looked, test }: ProviderForm, brands: readonly BrandEntry[]): void {
-  const { kind, id, key, variable } = values
+function useOwnTest(
+  { values, looked, test }: ProviderForm,
+  brands: readonly BrandEntry[],
+  isAddressOpen: boolean,
+): void {
+  const { kind, id, baseUrl, protocol, key, variable } = values
   const hasKey = key !== '' || variable !== '' || keyState(values, brands)?.isSet !== false
-  const isReady = kind !== '' && kind !== byHand && kind !== ownServer && hasKey && looked === undefined
-  const subject = JSON.stringify([kind, id, key, variable])
+  const isReady = kind !== '' && kind !== byHand && hasKey && !isAddressOpen && looked === undefined
+  const subject = JSON.stringify([kind, id, baseUrl, protocol, key, variable])
   const testNow = useEffectEvent(() => test(true))
   useEffect(() => {
     if (!isReady) return undefined

@@ -71,9 +71,7 @@ export function RequestFilterBar(props: RequestFilterBarProps): ReactNode {
   const hidden = countFilters({ ...filters, ...noChips, from: isLastHour ? 0 : filters.from })
   return (
     <div role="group" aria-label={say.requests.filters} className="flex min-w-0 flex-col gap-3">
-      <div
-        className={'flex items-center gap-2 max-sm:-mx-4 max-sm:overflow-x-auto max-sm:px-4 max-sm:py-0.5 sm:flex-wrap'}
-      >
+      <div className="flex flex-wrap items-center gap-2">
         <Chip
           isOn={isLastHour}
           onPress={() =>
