@@ -13,8 +13,8 @@ import type { RequestRow } from './request-rows.ts'
 /** Grid columns of headings and rows on wide windows. On narrow ones, rows are cards. */
 export const wideColumns = {
   withUsers:
-    '@4xl:grid-cols-[6.5rem_minmax(0,0.9fr)_minmax(0,1fr)_minmax(0,3fr)_minmax(0,1fr)_4.5rem_4.5rem_7rem_5rem]',
-  withoutUsers: '@4xl:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,3fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
+    '@4xl:grid-cols-[6.5rem_minmax(0,0.9fr)_minmax(0,1fr)_minmax(0,3fr)_minmax(8rem,1fr)_4rem_4rem_6rem_4.5rem]',
+  withoutUsers: '@4xl:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,3fr)_minmax(9.5rem,0.9fr)_4rem_4rem_6rem_4.5rem]',
 } as const
 
 const outcomeStyles = {
