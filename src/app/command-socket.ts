@@ -4,15 +4,12 @@ import { errorCode } from '../base/error-code.ts'
 import type { SignedInPeople } from '../extensions/extension.ts'
 import { WireError } from '../formats/error.ts'
 import { readBodyBy } from '../formats/parse-json-object.ts'
+import { endedUser } from '../http/page/people-api.ts'
 import { errorFields, type Logger } from '../observe/log.ts'
 import { objectShape } from '../shapes/containers.ts'
-import { textShape } from '../shapes/shape.ts'
 
 const bodyBytesMax = 4_096
-const endShape = objectShape(
-  { user: textShape({ allowed: 'a user name or id:VALUE', pattern: /^[^\0-\x1f\x7f]+$/, lengthMax: 256 }) },
-  { required: ['user'] },
-)
+const endShape = objectShape({ user: endedUser }, { required: ['user'] })
 
 export interface CommandSocketOptions {
   /** `run` in the home folder. */

@@ -38,7 +38,7 @@ describe('svc sessions end', () => {
   ])('asks the service as an owner, and prints the number: %p', async (ended, out) => {
     const { url, asked } = service(() => Response.json({ ended }))
     expect(await run(['end', 'ada', '--url', `${url}/`])).toEqual({ code: 0, out, err: '' })
-    expect(asked).toEqual([['POST', '/api/sessions/end', 'the-token', '{"user":"ada"}']])
+    expect(asked).toEqual([['POST', '/api/people/end', 'the-token', '{"user":"ada"}']])
   })
 
   test.each([

@@ -69,7 +69,7 @@ async function endAt(url: string, person: string, { environment, signal }: Conte
   const { httpClient } = await import('../transport/http-client.ts')
   const transport = httpClient()
   try {
-    const request = { path: '/api/sessions/end', body: JSON.stringify({ user: person }), token }
+    const request = { path: '/api/people/end', body: JSON.stringify({ user: person }), token }
     const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
     const response = await askService(base, request, transport, limit)
     return endedOf(await response.body.readAll(), base.href)

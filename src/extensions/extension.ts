@@ -177,7 +177,7 @@ export interface RefusedUser {
 export interface SignedInPeople {
   /** Name of the identity provider. */
   readonly provider: string
-  /** At most 5,000, newest first. */
+  /** At most 1,000, newest first. */
   sessions(request: Request): Promise<readonly ListedSession[]>
   /** Ends the session with this id, if it is there. */
   end(id: string): Promise<Pick<ListedSession, 'visitor'> | undefined>

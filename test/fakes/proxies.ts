@@ -1,8 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { needs } from '../needs.ts'
 import { freePort, listens } from '../ports.ts'
+import { ownedProcess } from './owned-process.ts'
 
 /** A real proxy that wants a name and a password. */
 export interface ProxyServer extends AsyncDisposable {
@@ -63,17 +64,7 @@ export async function startProxy(name: (typeof proxyNames)[number], password: st
   // Started by root, it becomes a user of its own.
   chmodSync(folder, 0o777)
   const child = Bun.spawn([binary, ...argv], { cwd: folder, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
-  const end = (): void => {
-    child.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
-  }
-  process.once('exit', end)
-
-  async function kill(): Promise<void> {
-    process.removeListener('exit', end)
-    end()
-    await child.exited
-  }
+  const kill = ownedProcess(child, folder)
 
   for (const deadline = performance.now() + 15_000; !(await listens(port)); await Bun.sleep(20)) {
     if (performance.now() < deadline && child.exitCode === null) continue

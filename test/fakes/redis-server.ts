@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readLines } from '../lines.ts'
 import { needs } from '../needs.ts'
 import { freePort } from '../ports.ts'
 import type { Certificate } from './certificates.ts'
+import { ownedProcess } from './owned-process.ts'
 
 /** A real Redis or Valkey server without persistence. */
 export interface RedisServer extends AsyncDisposable {
@@ -63,17 +64,7 @@ async function startOn(port: number, flags: readonly string[], tls: Certificate 
     ...flags,
   ]
   const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' })
-  const end = (): void => {
-    child.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
-  }
-  process.once('exit', end)
-
-  async function kill(): Promise<void> {
-    process.removeListener('exit', end)
-    end()
-    await child.exited
-  }
+  const kill = ownedProcess(child, folder)
 
   const ready = Promise.withResolvers<void>()
   let output = ''

@@ -194,7 +194,7 @@ describeInChromium('a key for a program', () => {
     expect(await violationsOf(page)).toEqual([])
   }, 30_000)
 
-  test('is not made with an amount that is none, and the reason is told', async () => {
+  test('is not made with a wrong amount, and the reason is shown', async () => {
     const { page } = await show('ada')
     await page.goto(`${rig.service.url}/#/keys/new`)
     await page.waitFor('main >> role=textbox[name="What is it for?"]')

@@ -41,6 +41,6 @@ describe('svc sessions end on the machine of the service', () => {
       const headers = { 'x-session-token': token, 'content-type': 'application/json' }
       return (await fetch(`${rig.service.url}${path}`, { method: 'POST', body: '{"user":"ada"}', headers })).status
     }
-    expect([await post('/sessions/end'), await post('/api/sessions/end')]).toEqual([404, 403])
+    expect([await post('/sessions/end'), await post('/api/people/end')]).toEqual([404, 403])
   })
 })

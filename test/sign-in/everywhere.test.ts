@@ -50,7 +50,7 @@ for (const [place, isPossible, flagsOf] of places) {
         tokens.map(async (token) => (await rig.get('/auth', { 'x-session-token': token, connection: 'close' })).status),
       )
 
-    test('svc sessions end NAME, and POST /api/sessions/end › for owners', async () => {
+    test('svc sessions end NAME, and POST /api/people/end › for owners', async () => {
       const owner = (await rig.signIn('grace')).token
       const two = async () => [(await rig.signIn('ada')).token, (await rig.signIn('ada')).token]
       const [byCommand, byRequest] = [await two(), await two()]
@@ -62,7 +62,7 @@ for (const [place, isPossible, flagsOf] of places) {
 
       const [other] = await two()
       const end = async (headers: Readonly<Record<string, string>>, body = '{"user":"grace"}') => {
-        const response = await fetch(`${rig.service.url}/api/sessions/end`, { method: 'POST', headers, body })
+        const response = await fetch(`${rig.service.url}/api/people/end`, { method: 'POST', headers, body })
         return [response.status, pick(await response.json(), ...(response.ok ? ['ended'] : ['error', 'code']))]
       }
       const json = { 'content-type': 'application/json' }

@@ -61,7 +61,7 @@ afterAll(() => rig[Symbol.asyncDispose]())
 describe('CVE-2026-44571: what may be read may be written', () => {
   const everyone = /^(?:\/|\/(?:health|ready|preview|api\/boot)|\/assets\/.*|\/auth(?:\/.*)?)$/
   const ofOwners =
-    /^POST \/api\/(?:providers|presets|sessions)|^GET \/api\/providers\/|^(?:GET|POST) \/api\/(?:limits|audit|people)/
+    /^POST \/api\/(?:providers|presets)|^GET \/api\/providers\/|^(?:GET|POST) \/api\/(?:limits|audit|people)/
   const ofLogs = /^GET \/api\/(?:log|requests|running)/
 
   /** The roles that a route is for. A new route that is not named here is for people with a session alone. */

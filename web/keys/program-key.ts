@@ -23,7 +23,7 @@ export interface ProgramKey {
 class LimitRefused extends Error {}
 
 /**
- * Makes a key with its limit, or neither: a key whose limit is not saved ends, and nobody has seen it.
+ * Makes a key with its limit, or neither: a key whose limit is not saved ends before it is shown.
  *
  * @throws {ApiError} @throws {Unreachable} @throws {LimitRefused}
  */

@@ -65,7 +65,7 @@ export class RunningExtensions {
     return this.#all.flatMap(({ contribution }) => contribution ?? [])
   }
 
-  /** Those who have signed in. `undefined`: nobody signs in. */
+  /** The people who have signed in. `undefined` without sign-in. */
   get people(): SignedInPeople | undefined {
     return this.contributions.find(({ people }) => people !== undefined)?.people
   }

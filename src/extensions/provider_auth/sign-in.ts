@@ -4,7 +4,6 @@ import { flows, flowStoreOptions } from './oauth/flows.ts'
 import type { IdentityProvider } from './oauth/identity-provider.ts'
 import { credentials } from './session/credentials.ts'
 import { guard } from './session/guard.ts'
-import { ownerRoutes } from './session/owner-routes.ts'
 import { publicWithRateLimit } from './session/rate-limit.ts'
 import { sessionCache } from './session/session-cache.ts'
 import { sessionCookie } from './session/session-cookie.ts'
@@ -49,7 +48,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
     ...sessionRoutes({ sessions: allSessions, credentials: storedCredentials, cookie, ownOrigin, log }),
   ]
   return {
-    routes: [...routes.map(publicWithRateLimit({ limit, clients, log })), ...ownerRoutes(allSessions, log)],
+    routes: routes.map(publicWithRateLimit({ limit, clients, log })),
     guard: guard(cachedCredentials, ownOrigin, hasCaselessNames, noteUses(uses, now)),
     people: signedInPeople({
       ...{

@@ -15,10 +15,9 @@ import type { AdmissionAnswer, AdmissionChange, PeopleAnswer, SignedInEntry } fr
 
 const bodyBytesMax = 4_096
 const name = (allowed: string, lengthMax = 256) => textShape({ allowed, pattern: /^[^\0-\x1f\x7f]+$/, lengthMax })
-const endShape = objectShape(
-  { session: name('the id of a session', 64), user: name('a user name or id:VALUE') },
-  { isOpen: true },
-)
+/** Whose sessions are to end. */
+export const endedUser = name('a user name or id:VALUE')
+const endShape = objectShape({ session: name('the id of a session', 64), user: endedUser }, { isOpen: true })
 const admissionShape = objectShape(
   {
     user: name('a user name'),
@@ -51,17 +50,20 @@ export function peopleApi(options: PeopleApiOptions): readonly Route[] {
 
   function peopleFor(context: HandlerContext): SignedInPeople {
     checkOwner(isOwner, context)
-    if (!options.hasNamedOwners()) {
-      const message = 'Everyone is an owner here: name the owners first, such as "owners": ["ada"] in providers.json'
-      throw new WireError(409, 'invalid_request_error', 'no_owners', message)
-    }
     const people = options.people()
     if (people !== undefined) return people
-    throw new WireError(404, 'invalid_request_error', 'no_sign_in', 'Nobody signs in: start svc with sign-in')
+    throw new WireError(404, 'invalid_request_error', 'no_sign_in', 'The service runs without sign-in')
+  }
+
+  function checkNamedOwners(): void {
+    if (options.hasNamedOwners()) return
+    const message = 'Everyone is an owner here: name the owners first, such as "owners": ["ada"] in providers.json'
+    throw new WireError(409, 'invalid_request_error', 'no_owners', message)
   }
 
   async function list(context: HandlerContext): Promise<Response> {
     const people = peopleFor(context)
+    checkNamedOwners()
     const [sessions, refused] = await Promise.all([people.sessions(context.request), people.refused()])
     const answer: PeopleAnswer = {
       provider: people.provider,
@@ -92,6 +94,7 @@ export function peopleApi(options: PeopleApiOptions): readonly Route[] {
 
   async function admission(context: HandlerContext): Promise<Response> {
     peopleFor(context)
+    checkNamedOwners()
     const body = await readControlBody(context.request, { bytesMax: bodyBytesMax, ...bodyTimes })
     const { mayEnter, ...change } = readBodyBy(body, admissionShape)
     const { person, name: by } = context.caller

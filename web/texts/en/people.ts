@@ -18,7 +18,7 @@ export const people = {
   here: (time: string) => `here ${time}`,
   left: (amount: string) => `${amount} left`,
   more: (user: string) => `Sessions of ${user}`,
-  none: 'Nobody is signed in.',
+  none: 'No person is signed in.',
   furtherRefused: (count: number) => plural(count, '1 more was not let in', '# more were not let in'),
   notLetIn: (user: string) => `${user} was not let in`,
   owner: 'owner',

@@ -97,7 +97,7 @@ export interface Sessions {
   find(token: string): Promise<Session | undefined>
   /** Ends a session and returns it, if it existed. */
   end(token: string): Promise<Session | undefined>
-  /** The newest sessions that are valid, newest first, at most 5,000, with the keys of the store. */
+  /** The newest sessions that are valid, newest first, at most 1,000, with the keys of the store. */
   list(): Promise<readonly Listed<Session>[]>
   /** Ends all sessions of a user id; returns their number. */
   endAllOfUserId(userId: string): Promise<number>

@@ -41,7 +41,7 @@ export function parsePerson(text: string): Pick<Identity, 'userId' | 'userName'>
 /**
  * `restrict_to`, as the file has it, with a user or without.
  *
- * @returns `undefined`: it cannot be changed, since a variable has it, or it restricts nobody
+ * @returns `undefined`: it cannot be changed, since a variable has it, or it is no list
  */
 export function changeAllowList(
   value: unknown,
