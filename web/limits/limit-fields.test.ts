@@ -23,7 +23,13 @@ describe('the fields of a limit', () => {
     expect(entryOf({ ...fields, models: 'm' }, entry)).toEqual({ for: 'everyone', at_once: 4, models: ['m'] })
   })
 
-  test('pass on what is no number', () => {
-    expect(entryOf({ ...newFields('everyone'), usd: '5,50' })).toMatchObject({ usd: '5,50' })
+  test.each([
+    ['5.5', 5.5],
+    ['$ 5,50', 5.5],
+    ['5,500', '5,500'],
+    ['1,000,50', '1,000,50'],
+    ['five', 'five'],
+  ])('have an amount with a point or a comma, and pass on other text: %s', (usd, expected) => {
+    expect(entryOf({ ...newFields('everyone'), usd })).toMatchObject({ usd: expected })
   })
 })

@@ -81,8 +81,11 @@ export function entryOf(fields: LimitFields, before: LimitEntryFields = {}): Lim
   }
 }
 
-/** A number, or the text, which the service refuses. */
+/** A number, also with a decimal comma; or the text, which the service refuses. */
 function numberOf(text: string): number | string {
-  const plain = text.trim().replace(/^\$\s*/, '')
+  const plain = text
+    .trim()
+    .replace(/^\$\s*/, '')
+    .replace(/,(?=\d{1,2}$)/, '.')
   return /^\d+(?:\.\d+)?$/.test(plain) ? Number(plain) : text
 }

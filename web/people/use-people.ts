@@ -60,7 +60,7 @@ export function tightestOf(limits: readonly LimitRowEntry[], userName: string): 
   return own.toSorted((one, other) => partOf(one) - partOf(other))[0]
 }
 
-/** Names of GitHub have no case; a budget of another person in other case is rarer than a name written otherwise. */
+/** Some identity providers, such as GitHub, ignore the case of names. */
 function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase()
 }
