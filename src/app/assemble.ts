@@ -111,12 +111,17 @@ export class AssembledProvider {
   }
 
   #upstreamOf(protocol: keyof typeof protocols): Upstream {
-    const { id, brand, baseUrl, apiKey, headers, overrides, proxy, tls, timeouts, keyName } = this.config
+    const { id, brand, baseUrl, apiKey, headers, overrides, defaults, proxy, tls, timeouts, keyName } = this.config
     const { transport, keys } = this.#dependencies
     return upstreamAt({
       transport,
       protocol: speaking(protocols[protocol], this.config),
-      endpoint: { id, brand, baseUrl, apiKey, headers, overrides, ...(proxy && { proxy }), ...(tls && { tls }) },
+      endpoint: {
+        ...{ id, brand, baseUrl, apiKey, headers, overrides },
+        ...(defaults && { defaults }),
+        ...(proxy && { proxy }),
+        ...(tls && { tls }),
+      },
       connectMs: timeouts.connectMs,
       renewedKey: keys === undefined || keyName === undefined ? undefined : () => keys.renewed(this.config),
     })

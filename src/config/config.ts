@@ -112,6 +112,8 @@ export interface ProviderConfig {
   readonly maxConcurrent?: number
   /** Request fields that are always sent to the provider with these JSON values. */
   readonly overrides: Readonly<Record<string, unknown>>
+  /** Request fields that are sent with these JSON values where the caller sends none. Absent: none. */
+  readonly defaults?: Readonly<Record<string, unknown>>
   readonly quirks: Quirks
   /** Of models without a price of their own. */
   readonly price?: Price

@@ -196,6 +196,8 @@ export interface MediaAnswer {
 export interface PassThroughTarget {
   /** Configured request fields: field → JSON value. They are sent as they are. */
   readonly overrides: Readonly<Record<string, unknown>>
+  /** Fields for requests whose callers send none. Absent: none. */
+  readonly defaults?: Readonly<Record<string, unknown>>
   readonly profile: TargetProfile
 }
 

@@ -3,6 +3,7 @@ import { splice, type Edit } from '../bytes/splice.ts'
 import { encode } from '../bytes/text.ts'
 import type { Ask, Member } from './ask.ts'
 import { foldsTo } from './checked-names.ts'
+import type { PassThroughTarget } from './format.ts'
 
 /** Changes of a request for one upstream. Names are those of top-level members; only `model` changes `model`. */
 export interface RequestChanges {
@@ -13,6 +14,8 @@ export interface RequestChanges {
    * differ in case alone are removed.
    */
   readonly overrides?: Readonly<Record<string, unknown>>
+  /** As `overrides`, where the caller has no such member, or `null`. Renamed and removed as the caller's. */
+  readonly defaults?: Readonly<Record<string, unknown>>
   /** The caller's name → the upstream's. The member is removed if another one has the upstream's name. */
   readonly rename?: Readonly<Record<string, string>>
   /** Names of members to remove, as the caller spells them. */
@@ -29,7 +32,8 @@ export interface InnerEdits {
 export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEdits): readonly Uint8Array[] {
   const { body, members } = ask
   if (!hasChanges(ask, changes, inner)) return [body]
-  const { model, overrides = {}, rename = {}, drop = [] } = changes
+  const { model, rename = {}, drop = [] } = changes
+  const overrides = withDefaults(ask, changes)
   const hasNewNames = drop.length > 0 || Object.keys(rename).length > 0
   const forced = Object.entries(overrides).filter(([name, value]) => name !== 'model' && value !== undefined)
   const sent = hasNewNames ? upstreamNames(members, rename, drop) : members.map(({ name }) => name)
@@ -61,15 +65,44 @@ export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEd
 
 function hasChanges(
   ask: Ask,
-  { model, overrides, rename = {}, drop = [] }: RequestChanges,
+  { model, overrides, defaults, rename = {}, drop = [] }: RequestChanges,
   inner?: InnerEdits,
 ): boolean {
   return (
     model !== ask.model ||
     hasMembers(overrides) ||
+    hasMembers(defaults) ||
     hasMembers(inner?.edits) ||
     ask.members.some(({ name }) => Object.hasOwn(rename, name) || drop.includes(name))
   )
+}
+
+/** The limit of an answer has several names, of which some providers take one alone. */
+const limitNames: readonly string[] = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
+
+/** The overrides, and the defaults of fields that the caller does not send. */
+function withDefaults(
+  { body, members }: Ask,
+  { overrides = {}, defaults = {}, rename = {}, drop = [] }: RequestChanges,
+): Readonly<Record<string, unknown>> {
+  if (!hasMembers(defaults)) return overrides
+  const given = members.filter(({ valueStart }) => body[valueStart] !== letterN).map(({ name }) => name)
+  const isGiven = (name: string): boolean =>
+    given.some((each) => each === name || isOtherSpelling(each, name)) ||
+    (limitNames.includes(name) && given.some((each) => limitNames.includes(each)))
+  const added = Object.entries(defaults).flatMap(([name, value]) => {
+    const sent = (Object.hasOwn(rename, name) ? rename[name] : undefined) ?? name
+    return drop.includes(name) || isGiven(name) || isGiven(sent) ? [] : [[sent, value] as const]
+  })
+  return { ...Object.fromEntries(added), ...overrides }
+}
+
+/** The beginning of `null`. */
+const letterN = 0x6e
+
+/** Whether an owner sets the number of answers. */
+export function setsChoices({ overrides, defaults = {} }: Pick<PassThroughTarget, 'overrides' | 'defaults'>): boolean {
+  return Object.hasOwn(overrides, 'n') || Object.hasOwn(defaults, 'n')
 }
 
 function hasMembers(table: object | undefined): boolean {

@@ -29,7 +29,7 @@ export const gemini: Protocol = {
     embeddings: {
       answerBytesMax: embeddings.answerBytesMax,
       path: actionPath('batchEmbedContents'),
-      encode: (ask, model, { overrides }) => writeEmbeddingsRequest(ask, model, overrides),
+      encode: writeEmbeddingsRequest,
       decode: withUpstreamFailures(readEmbeddingsAnswer),
       decodeLarge: largeDecoder(readLargeEmbeddingsAnswer),
     },

@@ -18,7 +18,7 @@ import type { Origin, ResponseHeaders } from '../transport/transport.ts'
  */
 
 /** The settings of one provider that a protocol needs. */
-export interface Endpoint extends Pick<PassThroughTarget, 'overrides'>, Pick<Origin, 'proxy' | 'tls'> {
+export interface Endpoint extends Pick<PassThroughTarget, 'overrides' | 'defaults'>, Pick<Origin, 'proxy' | 'tls'> {
   /** The provider's id. */
   readonly id: string
   /** Brand of the provider, if it is known. */

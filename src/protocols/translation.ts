@@ -10,6 +10,7 @@ import { HeldEnding } from '../formats/held-ending.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { openConversation, sealEvents } from '../formats/opaque-seal.ts'
 import { droppedReasoning } from '../formats/reasoning-spans.ts'
+import { setsChoices } from '../formats/splice-request.ts'
 import { thinkTags } from '../formats/think-tags.ts'
 import { pairedTurns } from '../formats/turns.ts'
 import { untranslatable } from '../formats/untranslatable.ts'
@@ -60,12 +61,12 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
         ask,
       )
     }),
-    stream(ask, { overrides, brand }, notes) {
+    stream(ask, target, notes) {
       const reader = format.answerReader()
       const writer = talk.writer(ask)
       const checked = checking(notes, keepsOpaque)
       const untagged = untagging(notes)
-      const hasOneChoice = writer.hasOneChoice && !Object.hasOwn(overrides, 'n')
+      const hasOneChoice = writer.hasOneChoice && !setsChoices(target)
       const ending = new HeldEnding(hasOneChoice && !keepsOpaque)
       const hold = (events: readonly AnswerEvent[]) => ending.hold(untagged?.(events) ?? events)
       return {
@@ -73,7 +74,7 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
         eventBytesMax: format.eventBytesMax,
         hasOneChoice,
         decode(event) {
-          const events = throwIfError(reader.read(event), brand)
+          const events = throwIfError(reader.read(event), target.brand)
           return events === 'done' ? 'done' : writer.write(checked(hold(events)))
         },
         holdsEnd: () => ending.isWhole,
@@ -99,7 +100,7 @@ function checking({ seal, names }: ExchangeNotes = {}, keepsOpaque = false) {
 
 /** Whether an answer has several choices, though the caller reads one alone. `n` is a field of chat completions. */
 function isSplit(events: readonly AnswerEvent[], ask: Ask, talk: Talk, target?: ModelTarget): boolean {
-  if (talk.keepsOpaque === true || Object.hasOwn(target?.overrides ?? {}, 'n')) return false
+  if (talk.keepsOpaque === true || (target !== undefined && setsChoices(target))) return false
   return events.some((event) => 'choice' in event && event.choice > 0) && talk.writer(ask).hasOneChoice
 }
 

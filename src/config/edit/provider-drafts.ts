@@ -166,7 +166,7 @@ function checkNewAddress(entry: Readonly<Record<string, unknown>>, baseUrl: stri
       'Its present key must not go to another address: name an environment variable that begins with ' +
         `${freeVariableMark}, or change the file by hand.`,
     )
-  for (const name of ['headers', 'overrides'])
+  for (const name of ['headers', 'overrides', 'defaults'])
     if (entry[name] !== undefined)
       refuse(`Its ${name} in the file must not go to another address: change the file by hand.`)
 }

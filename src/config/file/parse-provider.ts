@@ -208,6 +208,11 @@ function secretOrFile(rule: TextRule): ValueShape<string> {
 /** A file in PEM, which is followed as key files are. */
 const certificateFile = textShape(keyFileRule)
 
+/** Request fields with their values. @param found describes a field that the owner must not set */
+function fieldsShape(found: string): ValueShape<Readonly<Record<string, unknown>>> {
+  return secretShape(mapShape(namedShape(jsonShape, refuseReserved(found)), (fields) => table(fields)))
+}
+
 /** An item of `providers`, not yet completed from the catalogue and the environment. */
 export const providerShape = objectShape(
   {
@@ -238,9 +243,8 @@ export const providerShape = objectShape(
     ),
     retries: integerShape(0, 5),
     max_concurrent: integerShape(1, 1_000_000),
-    overrides: secretShape(
-      mapShape(namedShape(jsonShape, refuseReserved('a field that cannot be overridden')), (fields) => table(fields)),
-    ),
+    overrides: fieldsShape('a field that cannot be overridden'),
+    defaults: fieldsShape('a field that cannot have a default'),
     reasoning_history: wordShape(reasoningHistories),
     formats: listShape(wordShape(furtherFormats)),
     price: priceShape,
@@ -265,7 +269,7 @@ export const providerShape = objectShape(
       timeout: 'timeouts',
       max_retries: 'retries',
       disabled: 'enabled',
-      defaults: 'overrides',
+      default: 'defaults',
       extra_body: 'overrides',
     },
     check({ id, brand, protocol }, node, faults) {

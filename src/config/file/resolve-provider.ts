@@ -84,6 +84,7 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     retries: entry.retries ?? 0,
     ...ownNumbers(entry),
     overrides: entry.overrides ?? table(),
+    ...(entry.defaults === undefined ? {} : { defaults: entry.defaults }),
     quirks: resolveQuirks(entry, host, baseUrl, protocol),
     profile: ownedProfile(entry),
   }

@@ -16,6 +16,7 @@ import type {
 import { commentKeepAlive } from '../keep-alive.ts'
 import { logprobsOfEnd } from '../logprobs-end.ts'
 import type { Part } from '../part.ts'
+import { setsChoices } from '../splice-request.ts'
 import { stringInput, type StringInput } from '../string-input.ts'
 import { chatAnswerReader } from './answer-reader.ts'
 import { answerWriter, writeAnswer } from './answer-writer.ts'
@@ -60,10 +61,10 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
 
   passThrough: {
     write(request: ChatRequest, model, target) {
-      const { overrides, profile } = target
+      const { overrides, defaults = {}, profile } = target
       const { rename, drop, reasoning } = profile
       const added = asksUsage(request, target) ? { stream_options: { include_usage: true }, ...overrides } : overrides
-      return encodeChatRequest(request, { model, overrides: added, rename, drop, reasoning })
+      return encodeChatRequest(request, { model, overrides: added, defaults, rename, drop, reasoning })
     },
 
     fit: fitChatRequest,
@@ -109,7 +110,7 @@ function partReader(request: ChatRequest, target: PassThroughTarget): PartReader
   const read = chunkReader({ model: request.model })
   const isUsageOurs = asksUsage(request, target)
   return {
-    hasOneChoice: !Object.hasOwn(target.overrides, 'n') && asksOneChoice(request),
+    hasOneChoice: !setsChoices(target) && asksOneChoice(request),
     read(event: ServerSentEvent): readonly Part[] | 'done' | AnsweredError {
       const part = readEvent(read, event)
       if (part === 'done' || part.kind === 'error') return part

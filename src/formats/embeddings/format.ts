@@ -21,8 +21,8 @@ export const embeddings: Format = {
   errorBody: (error) => JSON.stringify(error),
 
   passThrough: {
-    write: (ask, model, { overrides, profile: { rename, drop } }) =>
-      spliceRequest(ask, { model, overrides, rename, drop }),
+    write: (ask, model, { overrides, defaults = {}, profile: { rename, drop } }) =>
+      spliceRequest(ask, { model, overrides, defaults, rename, drop }),
     readWhole: (body, request: EmbeddingsRequest) => readEmbeddings(body, request),
     readLarge: (body, request: EmbeddingsRequest, pause) => readLargeEmbeddings(body, request, pause),
   },

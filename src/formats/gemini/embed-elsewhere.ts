@@ -28,7 +28,11 @@ const valuesMax = 100_000
 export function writeEmbeddings(
   ask: Ask,
   model: string,
-  { overrides, profile }: Pick<PassThroughTarget, 'overrides'> & { readonly profile: Pick<TargetProfile, 'drop'> },
+  {
+    overrides,
+    defaults,
+    profile,
+  }: Pick<PassThroughTarget, 'overrides' | 'defaults'> & { readonly profile: Pick<TargetProfile, 'drop'> },
 ): readonly Uint8Array[] {
   if (hasMoreValues(ask.body, valuesMax)) throw untranslatable('A request of more than 100,000 values')
   const requests = requestsOf(ask)
@@ -42,7 +46,7 @@ export function writeEmbeddings(
     ...(dimensions === undefined ? {} : { dimensions }),
   }
   const sent = Object.entries(fields).filter(([name]) => !profile.drop.includes(name))
-  return [encodeJson({ ...Object.fromEntries(sent), ...overrides })]
+  return [encodeJson({ ...defaults, ...Object.fromEntries(sent), ...overrides })]
 }
 
 /** The request for embeddings in the widely used format. @throws {UpstreamFailure} as {@link writeEmbeddings} */

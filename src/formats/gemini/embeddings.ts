@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../base/json-value.ts'
 import { JsonCursor, nameTable } from '../../bytes/json-cursor.ts'
 import { runInSlices, runThrough, skip, sliceBytes, type Pace, type Walk } from '../../bytes/pace.ts'
 import { join } from '../../bytes/splice.ts'
@@ -9,6 +8,7 @@ import { base64Of } from '../embeddings/answer.ts'
 import type { EmbeddingsRequest } from '../embeddings/request.ts'
 import { bytesOf, findVectors, malformedFor, numbersAt, Widths, type VectorSpan } from '../embeddings/vectors.ts'
 import { encodeJson, listOf, objectOf, parseJsonBytes } from '../exact-json.ts'
+import type { PassThroughTarget } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
 import { untranslatable } from '../untranslatable.ts'
@@ -24,11 +24,16 @@ const bytesPerToken = 4
  *
  * @throws {UpstreamFailure} `bad_request` for inputs other than text
  */
-export function writeEmbeddingsRequest({ body }: Ask, model: string, overrides: JsonObject): readonly Uint8Array[] {
+export function writeEmbeddingsRequest(
+  { body }: Ask,
+  model: string,
+  { overrides, defaults }: Pick<PassThroughTarget, 'overrides' | 'defaults'>,
+): readonly Uint8Array[] {
   if (hasMoreValues(body, valuesMax)) throw untranslatable('A request of more than 100,000 values')
   const { dimensions, input } = objectOf(parseJsonBytes(body))
   const name = resourceName(model)
   const requests = textsOf(input).map((text) => ({
+    ...defaults,
     model: name,
     content: { parts: [{ text }] },
     ...(dimensions === undefined || dimensions === null ? {} : { outputDimensionality: dimensions }),

@@ -13,7 +13,9 @@ export const generateContent: UpstreamFormat = {
   eventBytesMax: geminiEventBytesMax,
   functionNames: /^[A-Za-z_][\w.:-]{0,63}$/,
   write: (conversation, target, changes) => [
-    encodeJson(override(writeGeminiRequest(conversation, target, changes), target.overrides)),
+    encodeJson(
+      override(override(target.defaults ?? {}, writeGeminiRequest(conversation, target, changes)), target.overrides),
+    ),
   ],
   // A signature has the reasoning before its call.
   losesReasoning: (parts) =>

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../base/json-value.ts'
 import { encode } from '../../bytes/text.ts'
 import type { Ask } from '../ask.ts'
 import { editAsk } from '../edit-ask.ts'
@@ -12,19 +13,22 @@ import { foreignSignature } from './write-contents.ts'
 
 /**
  * Returns the caller's bytes with the changes of a provider, and without signatures that Google cannot read. Overrides
- * replace whole fields, in either spelling; those of `generationConfig` are replaced one by one, also in either.
+ * replace whole fields, in either spelling; those of `generationConfig` are replaced one by one, also in either. So do
+ * defaults fields that the caller does not send.
  */
 export function writeNative(
   given: GeminiRequest,
   model: string,
-  { overrides, profile: { rename, drop } }: PassThroughTarget,
+  { overrides, defaults = {}, profile: { rename, drop } }: PassThroughTarget,
 ): readonly Uint8Array[] {
   const request = given.reasoning.some(({ isForeign }) => isForeign) ? withoutForeign(given, model) : given
   const names = new Set(request.members.map(({ name }) => name))
-  const spelled = Object.entries(overrides).map(([name, value]): readonly [string, unknown] => {
-    const given = names.has(name) || !names.has(snakeCase(name)) ? name : snakeCase(name)
-    return [given, name === 'generationConfig' ? merged(request, given, value) : value]
+  const spelling = (name: string): string => (names.has(name) || !names.has(snakeCase(name)) ? name : snakeCase(name))
+  const spelled = Object.entries(configured(overrides, defaults)).map(([name, value]): readonly [string, unknown] => {
+    const given = spelling(name)
+    return [given, name === 'generationConfig' ? merged(request, given, value, defaults[name]) : value]
   })
+  const lacking = Object.entries(defaults).map(([name, value]) => [spelling(name), value] as const)
   const edits = request.modelNames.map(({ start, end }) => ({
     start,
     end,
@@ -35,7 +39,13 @@ export function writeNative(
   )
   return spliceRequest(
     request,
-    { model: resourceName(model), overrides: Object.fromEntries(spelled), rename, drop },
+    {
+      model: resourceName(model),
+      overrides: Object.fromEntries(spelled),
+      defaults: Object.fromEntries(lacking),
+      rename,
+      drop,
+    },
     inner && { member: inner.name, edits },
   )
 }
@@ -54,10 +64,20 @@ function withoutForeign(request: GeminiRequest, model: string): GeminiRequest {
   return { ...request, ...changed, modelNames: movedSpans(request.modelNames, moved), reasoning: [] }
 }
 
-function merged({ body, members }: Ask, name: string, overrides: unknown): unknown {
+/** The overrides, with a `generationConfig` also where there are only defaults of its fields. */
+function configured(overrides: JsonObject, { generationConfig }: JsonObject): JsonObject {
+  return isObject(generationConfig) ? { generationConfig: {}, ...overrides } : overrides
+}
+
+function merged({ body, members }: Ask, name: string, overrides: unknown, defaults: unknown): unknown {
   const own = members.findLast((member) => member.name === name)
-  if (own === undefined || !isObject(overrides)) return overrides
-  const forced = new Set(Object.keys(overrides).map(snakeCase))
-  const given = Object.entries(objectOf(parseJsonBytes(body.subarray(own.valueStart, own.end))))
-  return { ...Object.fromEntries(given.filter(([key]) => !forced.has(snakeCase(key)))), ...overrides }
+  if (!isObject(overrides)) return overrides
+  const given = own === undefined ? {} : objectOf(parseJsonBytes(body.subarray(own.valueStart, own.end)))
+  return without(objectOf(defaults), without(given, overrides))
+
+  /** The members of both, the later ones in either spelling. */
+  function without(earlier: JsonObject, later: JsonObject): JsonObject {
+    const names = new Set(Object.keys(later).map(snakeCase))
+    return { ...Object.fromEntries(Object.entries(earlier).filter(([key]) => !names.has(snakeCase(key)))), ...later }
+  }
 }

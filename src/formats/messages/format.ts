@@ -46,11 +46,11 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
   errorStatus: messagesStatus,
 
   passThrough: {
-    write(request: MessagesRequest, model, { overrides, profile }) {
+    write(request: MessagesRequest, model, { overrides, defaults = {}, profile }) {
       const { rename, drop, unsignedThinking } = profile
       const hasForeign = request.reasoning.some(({ isForeign }) => isForeign)
       const ask = hasForeign ? messagesWithoutReasoning(request, unsignedThinking ? 'sealed' : 'foreign') : request
-      return spliceRequest(ask ?? request, { model, overrides, rename, drop })
+      return spliceRequest(ask ?? request, { model, overrides, defaults, rename, drop })
     },
     fit: fitMessagesRequest,
     losesReasoning: ({ body, reasoning }: MessagesRequest, { profile }) =>

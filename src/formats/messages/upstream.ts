@@ -1,6 +1,6 @@
 import { checkBody } from '../check-body.ts'
 import { WireError } from '../error.ts'
-import { encodeJson } from '../exact-json.ts'
+import { encodeJson, numberOf } from '../exact-json.ts'
 import { jsonAnswers } from '../json-answers.ts'
 import { spliceRequest } from '../splice-request.ts'
 import { writeThinkingBlock } from '../thinking-block.ts'
@@ -21,9 +21,12 @@ export const messages: UpstreamFormat = {
   eventBytesMax: messagesEventBytesMax,
   functionNames: /^[\w-]{1,64}$/,
   write(conversation, target, changes) {
-    const body = encodeJson(writeMessagesRequest(conversation, target, changes))
-    const request = fitMessagesRequest(checked(body), target.profile, changes)
-    return spliceRequest(request, { model: target.model, overrides: target.overrides, drop: target.profile.drop })
+    const { model, overrides, defaults = {}, profile } = target
+    // The format requires a limit, so one is always written.
+    const maxTokens = conversation.maxTokens ?? numberOf(defaults['max_tokens'])
+    const body = encodeJson(writeMessagesRequest({ ...conversation, maxTokens }, target, changes))
+    const request = fitMessagesRequest(checked(body), profile, changes)
+    return spliceRequest(request, { model, overrides, defaults, drop: profile.drop })
   },
   // Anthropic takes its own thinking alone.
   losesReasoning: (parts, { profile }) =>

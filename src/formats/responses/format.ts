@@ -76,9 +76,9 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
 
   passThrough: {
     fit: (request: ResponsesRequest, profile, changes) => fitResponsesRequest(request, profile, changes),
-    write(request: ResponsesRequest, model, { overrides, profile: { rename, drop } }) {
+    write(request: ResponsesRequest, model, { overrides, defaults = {}, profile: { rename, drop } }) {
       const ask = responsesWithoutReasoning(request, 'foreign') ?? request
-      return spliceRequest(ask, { model, overrides, rename, drop })
+      return spliceRequest(ask, { model, overrides, defaults, rename, drop })
     },
     readWhole,
     reader: partReader,

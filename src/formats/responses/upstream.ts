@@ -17,10 +17,10 @@ export const responsesUpstream: UpstreamFormat = {
   eventBytesMax: responsesEventBytesMax,
   functionNames: /^[\w-]{1,64}$/,
   write(conversation, target, changes) {
-    const { model, overrides, profile } = target
+    const { model, overrides, defaults = {}, profile } = target
     const written = checked(encodeJson(writeResponsesRequest(conversation, target, changes)))
     const request = fitResponsesRequest(written, profile, changes)
-    return spliceRequest(request, { model, overrides, drop: profile.drop })
+    return spliceRequest(request, { model, overrides, defaults, drop: profile.drop })
   },
   losesReasoning: (parts) => parts.some((part) => part.kind === 'reasoning' && !isOwnReasoning(part)),
   ...jsonAnswers({ readAnswer: readResponsesAnswer, answerReader: responsesAnswerReader }),
