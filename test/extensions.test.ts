@@ -312,7 +312,7 @@ describe('two extensions', () => {
     'named as %p are a mistake: exit code 2',
     async (names) => {
       await expect(start({ flags: ['--auth', names] })).rejects.toThrow(
-        /exited with 2[^]*--auth: found "[^"]*", allowed: names separated by commas, each once/,
+        /exited with 2[^]*--auth: found "[^"]*", allowed: none, or names separated by commas, each once/,
       )
     },
   )

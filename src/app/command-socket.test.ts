@@ -6,7 +6,7 @@ import { sessionsCommand } from '../cli/sessions.ts'
 import { runCommand } from '../cli/testing.ts'
 import { WireError } from '../formats/error.ts'
 import { logger } from '../observe/log.ts'
-import { commandSocket } from './command-socket.ts'
+import { CommandSocket } from './command-socket.ts'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -24,7 +24,9 @@ async function scene() {
     home,
     folder,
     start(endAll?: (user: string) => Promise<number>) {
-      const close = commandSocket({ folder, people: () => endAll && { endAll }, log })
+      const socket = new CommandSocket({ people: () => endAll && { endAll }, log })
+      socket.open(folder)
+      const close = () => socket.close()
       cleanUps.push(close)
       return close
     },

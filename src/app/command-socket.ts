@@ -12,8 +12,6 @@ const bodyBytesMax = 4_096
 const endShape = objectShape({ user: endedUser }, { required: ['user'] })
 
 export interface CommandSocketOptions {
-  /** `run` in the home folder. */
-  readonly folder: string
   readonly people: () => Pick<SignedInPeople, 'endAll'> | undefined
   readonly log: Logger
 }
@@ -21,10 +19,27 @@ export interface CommandSocketOptions {
 /**
  * Listens for `svc sessions end` of the user that the home folder belongs to: a Unix socket in a folder that only this
  * user may enter. A service that cannot listen goes on without it.
- *
- * @returns stops listening
  */
-export function commandSocket({ folder, people, log }: CommandSocketOptions): () => Promise<void> {
+export class CommandSocket {
+  readonly #options: CommandSocketOptions
+  #close: (() => Promise<void>) | undefined
+
+  constructor(options: CommandSocketOptions) {
+    this.#options = options
+  }
+
+  /** Listens, unless it does already. @param folder `run` in the home folder */
+  open(folder: string): void {
+    this.#close ??= listenIn(folder, this.#options)
+  }
+
+  async close(): Promise<void> {
+    await this.#close?.()
+  }
+}
+
+/** @returns stops listening */
+function listenIn(folder: string, { people, log }: CommandSocketOptions): () => Promise<void> {
   // Several services may have one home, in containers with the same process id.
   const path = join(folder, `${crypto.randomUUID().slice(0, 8)}.sock`)
   try {

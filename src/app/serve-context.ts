@@ -10,8 +10,8 @@ export interface ServeOptions {
   readonly port: number
   /** Path of providers.json; `undefined`: the one in the home folder, or detected providers. */
   readonly config: string | undefined
-  /** Names of extensions. */
-  readonly auth: readonly string[]
+  /** Names of extensions; `undefined`: those of `auth` in providers.json. */
+  readonly auth: readonly string[] | undefined
   /** `undefined`: a single process. */
   readonly workers: number | undefined
   /** `memory` or a Redis URL; `undefined`: memory. */

@@ -1,4 +1,5 @@
 import { isLoopbackHost } from '../base/this-machine.ts'
+import type { Config } from '../config/config.ts'
 import { defaultLimits } from '../config/defaults.ts'
 import { keysEnvFile } from '../config/file/key-texts.ts'
 import { configOf } from '../config/file/load-config.ts'
@@ -12,6 +13,7 @@ import { openRequests } from '../http/entrance/admission.ts'
 import { isLoopbackAddress } from '../http/origin-policy.ts'
 import { keptAnswers } from '../http/page/kept-answers.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
+import type { Logger } from '../observe/log.ts'
 import { priceBook } from '../prices/price-book.ts'
 import { LearnedSizes } from '../prices/token-sizes.ts'
 import { ownTimers } from '../service/shared-timers.ts'
@@ -21,11 +23,12 @@ import type { Dependencies } from './assemble.ts'
 import { auditedFollow } from './audited-follow.ts'
 import { capacityOf } from './capacity.ts'
 import { checkAccess, checkOwnersNamed } from './check-access.ts'
-import { commandSocket } from './command-socket.ts'
+import { CommandSocket } from './command-socket.ts'
 import { contentIntake } from './content-intake.ts'
 import { drain } from './drain.ts'
-import { RunningExtensions } from './extensions/run-extensions.ts'
-import { startExtensions } from './extensions/start-extensions.ts'
+import { checkExtensionNames } from './extensions/check-extension-files.ts'
+import { RunningExtensions, type Switched } from './extensions/run-extensions.ts'
+import { extensionNames, startExtensions } from './extensions/start-extensions.ts'
 import { budgetsHere, AccessFile, ActiveAccess } from './follow-access.ts'
 import { followPrices } from './follow-prices.ts'
 import { KeyFiles } from './key-files.ts'
@@ -160,10 +163,21 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
         async load(text) {
           const config = configOfWorker(await configOf(text, source), workers)
           await history.prepare(config)
+          checkExtensionNames(config, path)
+          await extensions.prepare(extensionNames(given, config))
           return config
         },
         // Extensions may change while a configuration is loaded.
-        admit: (config) => checkOwnersNamed(config, extensions.contributions, path),
+        admit(config) {
+          const switched = extensions.switch((contributions, isChange) => {
+            checkOwnersNamed(config, contributions, path)
+            const policy = access.policy()
+            // Without this, limits of people would end with sign-in.
+            if (isChange && policy !== undefined && parts.accessPath !== undefined)
+              checkAccess(policy, { providers: idsOf(config), contributions, file: parts.accessPath })
+          })
+          if (switched !== undefined && runtime.isReporter) logSwitched(switched, log)
+        },
         onActive(config) {
           keys.keep(config.providers)
           capacity.replaceLimits(config.limits)
@@ -198,7 +212,7 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
       contributions: readonly Contribution[] = extensions.contributions,
     ): void {
       if (policy === undefined || accessPath === undefined) return
-      checkAccess(policy, { providers: active.config.providers.map(({ id }) => id), contributions, file: accessPath })
+      checkAccess(policy, { providers: idsOf(active.config), contributions, file: accessPath })
     },
     checkFileKeys(): void {
       for (const contribution of extensions.contributions) void contribution.checkFileKeys?.()
@@ -212,13 +226,17 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
     ({ extensions }) => extensions.close(),
   )
   .add(
-    ({ given: { auth }, environment, runtime, extensions, log }) => ({
-      closeSocket:
-        runtime.isReporter && auth.some((name) => name !== 'keys')
-          ? commandSocket({ folder: findHome(environment).sockets, people: () => extensions.people, log })
-          : undefined,
-    }),
-    ({ closeSocket }) => closeSocket?.(),
+    ({ environment, runtime, extensions, log }) => {
+      const socket = new CommandSocket({ people: () => extensions.people, log })
+      const open = (): void => {
+        if (runtime.isReporter && extensions.all.some(({ name }) => name !== 'keys'))
+          socket.open(findHome(environment).sockets)
+      }
+      open()
+      extensions.onSwitch(open)
+      return { socket }
+    },
+    ({ socket }) => socket.close(),
   )
   .add(
     async ({ accessPath, runtime, ledger, active, access, content, tokenSizes, ...parts }) => {
@@ -300,6 +318,15 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
       process.off('SIGHUP', runtime.reload)
     },
   )
+
+function idsOf({ providers }: Config): readonly string[] {
+  return providers.map(({ id }) => id)
+}
+
+function logSwitched({ added, ended }: Switched, log: Logger): void {
+  if (added.length > 0) log.info('switched on by "auth" in providers.json', { extensions: added.join(', ') })
+  if (ended.length > 0) log.warn('switched off by "auth" in providers.json', { extensions: ended.join(', ') })
+}
 
 /** Sign-in that comes back to another port of this machine is the most frequent mistake of its set-up. */
 function warnOfOtherPort(origin: string | undefined, port: number, warn: (message: string) => void): void {

@@ -42,7 +42,7 @@ export function checkCommandWith(access: GatewayAccess, now = Date.now): Command
     let extensions: readonly string[]
     try {
       config = await access.load(flags.config, context)
-      extensions = await checkExtensions(context)
+      extensions = await checkExtensions(config, context)
       if (config.history === 'server') await checkHistoryKey(config, context)
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
@@ -88,9 +88,10 @@ export function checkCommandWith(access: GatewayAccess, now = Date.now): Command
 }
 
 /** @returns the files of extensions @throws {ConfigError} */
-async function checkExtensions({ environment, stderr }: Context): Promise<readonly string[]> {
+async function checkExtensions(config: Config, { environment, stderr }: Context): Promise<readonly string[]> {
+  const { checkExtensionFiles, checkExtensionNames } = await import('../app/extensions/check-extension-files.ts')
+  if (config.source.kind === 'file') checkExtensionNames(config, config.source.path)
   if (accessFile(environment) === undefined) return []
-  const { checkExtensionFiles } = await import('../app/extensions/check-extension-files.ts')
   return await checkExtensionFiles(environment, (message) => stderr.write(`svc: ${harmless(message)}\n`))
 }
 

@@ -16,12 +16,24 @@ export const portFlag = integerFlag('port to listen on; 0 picks a free one and p
   fallback: 8000,
 })
 
-/** `--auth NAMES`: extensions, such as the one for sign-in (docs/sign-in.md). */
-export const authFlag = namesFlag(
+const extensionNames = namesFlag(
   'extensions to enable, separated by commas: provider_auth requires sign-in, keys admits programs with a key',
   'NAMES',
-  { environment: 'SVC_AUTH', otherwise: 'no sign-in' },
+  { environment: 'SVC_AUTH', otherwise: '"auth" of providers.json' },
 )
+
+/** `--auth NAMES`: extensions, such as the one for sign-in (docs/sign-in.md). `undefined` without the flag. */
+export const authFlag: Flag<readonly string[] | undefined> = {
+  ...extensionNames,
+  allowed: `none, or ${extensionNames.allowed}`,
+  choices: ['none'],
+  fallback: undefined,
+  read(texts) {
+    const read = extensionNames.read(texts)
+    if (read?.value.includes('none') !== true) return read
+    return read.value.length === 1 ? { value: [] } : undefined
+  },
+}
 
 /** `--store URL`: where sessions and pending sign-ins are kept (docs/scaling.md). */
 export const storeFlag = textFlag(

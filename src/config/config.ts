@@ -163,6 +163,8 @@ export interface Config {
   readonly historyDays?: number
   /** Users who may change the providers. Absent: all users; empty: none. */
   readonly owners?: Owners
+  /** Names of the extensions to run, without the flag and the variable. Absent: none. */
+  readonly auth?: readonly string[]
   /** Origin: a file, providers detected on this machine, or only the built-in echo. */
   readonly source:
     | { readonly kind: 'file'; readonly path: string; /** Of the file's text. */ readonly fingerprint?: string }

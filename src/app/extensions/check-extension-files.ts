@@ -1,3 +1,5 @@
+import { didYouMean } from '../../base/nearest.ts'
+import { ConfigError, type Config } from '../../config/config.ts'
 import type { Environment } from '../../config/file/environment.ts'
 import { parseExtensionFile } from '../../config/file/extension-file.ts'
 import { readConfigText } from '../../config/file/read-text.ts'
@@ -5,6 +7,22 @@ import { extensionFile } from '../../config/home.ts'
 import { load, names } from '../../extensions/extension-list.ts'
 import { memoryStores } from '../../stores/memory.ts'
 import { startWith } from './run-extension.ts'
+
+const moduleNames: readonly string[] = ['keys']
+
+/** Checks the names in `auth` of providers.json. @throws {ConfigError} for a name that no extension has */
+export function checkExtensionNames({ auth = [] }: Pick<Config, 'auth'>, file: string): void {
+  const known = [...names, ...moduleNames].toSorted()
+  const faults = auth
+    .filter((name) => !known.includes(name))
+    .map((name) => ({
+      file,
+      field: 'auth',
+      found: JSON.stringify(name),
+      allowed: known.join(', ') + didYouMean(name, known),
+    }))
+  if (faults.length > 0) throw new ConfigError(faults)
+}
 
 /**
  * Checks the files of all extensions as their start does. Nothing is sent.

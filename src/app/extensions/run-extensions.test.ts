@@ -165,6 +165,54 @@ describe('several extensions', () => {
   })
 })
 
+describe('extensions that are switched while others run', () => {
+  const names = (running: RunningExtensions) => running.all.map(({ name }) => name)
+
+  test('begin and end by the prepared names, in their order; the others stay as they are', async () => {
+    const { running, events } = await start({ one: [], two: ['SignIn'], three: [] }, [], ['one', 'two'])
+    const kept = running.all[1]
+    let calls = 0
+    running.onSwitch(() => void calls++)
+    const { version } = running
+    await running.prepare(['three', 'two'])
+    expect([names(running), running.version]).toEqual([['one', 'two'], version])
+    expect(running.switch()).toEqual({ added: ['three'], ended: ['one'] })
+    expect(names(running)).toEqual(['three', 'two'])
+    expect([running.all[1] === kept, running.version > version, calls]).toEqual([true, true, 1])
+    await Bun.sleep(0)
+    expect(events).toEqual(['one started', 'two started', 'three started', 'one closed'])
+    expect([running.switch(), calls]).toEqual([undefined, 1])
+  })
+
+  test('change nothing when they are not admitted together, and what was prepared ends', async () => {
+    const { running, events } = await start({ one: [], two: [] }, [], ['one'])
+    await running.prepare(['one', 'two'])
+    const refuse = (contributions: readonly unknown[], isChange: boolean) => {
+      throw new Error(`${contributions.length} ${isChange}`)
+    }
+    expect(() => running.switch(refuse)).toThrow('2 true')
+    await Bun.sleep(0)
+    expect([names(running), events.at(-1)]).toEqual([['one'], 'two closed'])
+    expect(() => running.switch(refuse)).toThrow('1 false')
+  })
+
+  test.each([
+    ['an extension that does not exist', ['one', 'two', 'none'], UnknownExtensionError],
+    ['a slot that another one has', ['one', 'two', 'three'], SlotError],
+  ] as const)('change nothing with %s', async (_name, next, error) => {
+    const { running, events } = await start({ one: ['SignIn'], two: [], three: ['SignIn'] }, [], ['one'])
+    await expect(running.prepare(next)).rejects.toThrow(error)
+    expect([running.switch(), names(running), events.includes('one closed')]).toEqual([undefined, ['one'], false])
+    expect(events).toContain('two closed')
+  })
+
+  test('wait for the start, and are nothing before it', async () => {
+    const running = new RunningExtensions()
+    await running.prepare(['none'])
+    expect([running.switch(), names(running)]).toEqual([undefined, []])
+  })
+})
+
 test('a person may enter when an extension knows them and none refuses them', async () => {
   const asked = async (...answers: readonly (boolean | undefined)[]): Promise<boolean> => {
     const running = new RunningExtensions()

@@ -15,10 +15,21 @@ export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onCh
   readonly onFault: (name: string, error: unknown) => void
 }
 
+/** Names of extensions. */
+export interface Switched {
+  readonly added: readonly string[]
+  readonly ended: readonly string[]
+}
+
 /** The running extensions. Before their start there are none. */
 export class RunningExtensions {
-  readonly #all: RunningExtension[] = []
+  #all: readonly RunningExtension[] = []
+  /** Those that are to run from the next {@link switch} on. */
+  #next: readonly RunningExtension[] | undefined
   #version = 0
+  #options: Omit<ExtensionsOptions, 'names'> | undefined
+  #starting: Promise<void> = Promise.resolve()
+  readonly #listeners = new Set<() => void>()
 
   /**
    * Starts extensions one after the other. Two extensions must not claim the same slot of the page: at the start that
@@ -26,28 +37,89 @@ export class RunningExtensions {
    *
    * @throws {UnknownExtensionError} @throws {ConfigError} @throws {SlotError} when one cannot start; then none runs
    */
-  async start({ names, onFault, admit = () => undefined, ...options }: ExtensionsOptions): Promise<void> {
+  async start({ names, ...options }: ExtensionsOptions): Promise<void> {
+    this.#options = options
+    const started = this.#prepare(names, options).then(() => void this.switch(options.admit))
+    this.#starting = started.catch(() => undefined)
+    await started
+  }
+
+  /**
+   * Starts those of `names` that do not run, without effect until {@link switch}. Before the start, does nothing.
+   *
+   * @throws as {@link start} does; then nothing has changed
+   */
+  async prepare(names: readonly string[]): Promise<void> {
+    await this.#starting
+    if (this.#options !== undefined) await this.#prepare(names, this.#options)
+  }
+
+  /**
+   * From now on, the prepared extensions run, and no others.
+   *
+   * @param admit checks their contributions. If it throws, nothing has changed
+   * @returns `undefined`: nothing changed
+   */
+  switch(admit?: (contributions: readonly Contribution[], isChange: boolean) => void): Switched | undefined {
+    const before = this.#all
+    const after = this.#next ?? before
+    this.#next = undefined
+    const added = after.filter((each) => !before.includes(each))
+    const ended = before.filter((each) => !after.includes(each))
+    const isChange = added.length + ended.length > 0
     try {
-      for (const name of names) {
-        const running = await runExtension({
-          ...options,
-          name,
-          onChange: () => void this.#version++,
-          onFault: (error) => onFault(name, error),
-          admit: (next) => {
-            const claims = this.#all.map((each) => ({ name: each.name, slots: each.contribution?.part?.slots ?? [] }))
-            checkClaim({ name, slots: next?.part?.slots ?? [] }, claims)
-            const others = this.#all.filter((each) => each.name !== name)
-            admit([...others.map(({ contribution }) => contribution), next].filter((each) => each !== undefined))
-          },
-        })
-        this.#all.push(running)
-        this.#version++
-      }
+      admit?.(contributionsOf(after), isChange)
     } catch (error) {
-      await this.close()
+      void closeAll(added)
       throw error
     }
+    this.#all = after
+    if (!isChange) return undefined
+    this.#version++
+    void closeAll(ended)
+    for (const listener of this.#listeners) listener()
+    return { added: added.map(({ name }) => name), ended: ended.map(({ name }) => name) }
+  }
+
+  /** Calls the listener after each {@link switch} that changes which extensions run. */
+  onSwitch(listener: () => void): void {
+    this.#listeners.add(listener)
+  }
+
+  async #prepare(names: readonly string[], options: Omit<ExtensionsOptions, 'names'>): Promise<void> {
+    const next: RunningExtension[] = []
+    try {
+      for (const name of names) {
+        const running = this.#all.find((each) => each.name === name)
+        next.push(running ?? (await this.#run(name, next, options)))
+      }
+      this.#next = next
+    } catch (error) {
+      await closeAll(next.filter((each) => !this.#all.includes(each)))
+      throw error
+    }
+  }
+
+  /** @param beside the extensions that are prepared with it */
+  #run(
+    name: string,
+    beside: readonly RunningExtension[],
+    { onFault, admit, ...options }: Omit<ExtensionsOptions, 'names'>,
+  ): Promise<RunningExtension> {
+    return runExtension({
+      ...options,
+      name,
+      onChange: () => void this.#version++,
+      onFault: (error) => onFault(name, error),
+      admit: (next) => {
+        const isActive = this.#all.some((each) => each.name === name)
+        const others = (isActive ? this.#all : beside).filter((each) => each.name !== name)
+        const claims = others.map((each) => ({ name: each.name, slots: each.contribution?.part?.slots ?? [] }))
+        checkClaim({ name, slots: next?.part?.slots ?? [] }, claims)
+        // Those that are only prepared are admitted together.
+        if (isActive) admit?.([...contributionsOf(others), ...(next === undefined ? [] : [next])])
+      },
+    })
   }
 
   /** Another number after each change of a contribution. */
@@ -62,7 +134,7 @@ export class RunningExtensions {
 
   /** The contributions of those that are on, in that order. */
   get contributions(): readonly KeysContribution[] {
-    return this.#all.flatMap(({ contribution }) => contribution ?? [])
+    return contributionsOf(this.#all)
   }
 
   /** The people who have signed in. `undefined` without sign-in. */
@@ -94,6 +166,14 @@ export class RunningExtensions {
   }
 
   async close(): Promise<void> {
-    for (const running of this.#all) await running.close()
+    await closeAll(new Set([...this.#all, ...(this.#next ?? [])]))
   }
+}
+
+function contributionsOf(extensions: readonly RunningExtension[]): readonly KeysContribution[] {
+  return extensions.flatMap(({ contribution }) => contribution ?? [])
+}
+
+async function closeAll(extensions: Iterable<RunningExtension>): Promise<void> {
+  for (const running of extensions) await running.close()
 }

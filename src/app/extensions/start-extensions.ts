@@ -1,4 +1,5 @@
 import { UsageError } from '../../base/start-errors.ts'
+import type { Config } from '../../config/config.ts'
 import type { Contribution } from '../../extensions/extension.ts'
 import { loadExtension, UnknownExtensionError } from '../../extensions/load.ts'
 import { SlotError } from '../../extensions/slots.ts'
@@ -35,19 +36,20 @@ export interface ExtensionNeeds extends Pick<ServeContext, 'given' | 'environmen
 }
 
 /**
- * Starts the extensions of `--auth`, and the keys. Sign-in that was requested and does not exist must not leave the
- * service open (docs/sign-in.md).
+ * Starts the extensions of `--auth` or of providers.json, and the keys. Sign-in that was requested and does not exist
+ * must not leave the service open (docs/sign-in.md).
  *
  * @throws {UsageError} @throws {ConfigError} when one cannot start; then none runs
  */
 export async function startExtensions(needs: ExtensionNeeds): Promise<void> {
   const { given, environment, path, log, warn, runtime, extensions, active, access, checkPolicy } = needs
+  const names = extensionNames(given, active.config)
   const modules = new Map([
     ['keys', async () => (await import('../../people/keys/service-keys.ts')).serviceKeys(keyDependencies(needs))],
   ])
   try {
     await extensions.start({
-      names: given.auth,
+      names,
       environment,
       stores: runtime.stores,
       log,
@@ -71,6 +73,14 @@ export async function startExtensions(needs: ExtensionNeeds): Promise<void> {
       ? new UsageError(error.message, { cause: error })
       : error
   }
+}
+
+/** Names of the extensions that are to run: of the flag or the variable, else of providers.json. */
+export function extensionNames(
+  { auth }: Pick<ServeContext['given'], 'auth'>,
+  config: Pick<Config, 'auth'>,
+): readonly string[] {
+  return auth ?? config.auth ?? []
 }
 
 const noKeys: readonly FileKey[] = []

@@ -18,7 +18,7 @@ import { ownersOf, ownersShape } from './owners.ts'
 import { providerShape, type ParsedProvider } from './parse-provider.ts'
 import { readFileBy, schemaAddress } from './read-file.ts'
 import { resolveProvider } from './resolve-provider.ts'
-import { durationMsMax, modelName, modelNameRule, serviceNameRule } from './rules.ts'
+import { durationMsMax, extensionNameRule, modelName, modelNameRule, serviceNameRule } from './rules.ts'
 
 /** 1 MiB, enough for thousands of providers. */
 export const configBytesMax = 1024 * 1024
@@ -57,6 +57,7 @@ export const providersFile = objectShape(
     }),
     aliases: mapShape(namedShape(modelName, namesBy(modelNameRule, 'an invalid alias name')), resolveAliases),
     owners: ownersShape,
+    auth: listShape(textShape(extensionNameRule), { max: 16 }),
   },
   {
     required: ['providers'],
@@ -70,6 +71,7 @@ export const providersFile = objectShape(
       title_model: 'titles',
       admins: 'owners',
       users: 'owners',
+      sign_in: 'auth',
       conversations: 'history',
     },
   },
@@ -99,6 +101,7 @@ export function parseConfig(text: string, { file, environment }: ParseOptions): 
     ...(read.name === undefined ? {} : { name: read.name }),
     ...(read.titles === undefined ? {} : { titles: read.titles }),
     ...(read.owners === undefined ? {} : { owners: ownersOf(read.owners, environment) }),
+    ...(read.auth === undefined ? {} : { auth: [...new Set(read.auth)] }),
     ...(read.history === undefined || read.history === 'browser' ? {} : { history: 'server' }),
     ...(typeof read.history === 'object' ? { historyDays: read.history.days } : {}),
     source: { kind: 'file', path: file },

@@ -13,6 +13,13 @@ function variableOr(value: RegExp): RegExp {
 /** The service's name on the page. */
 export const serviceNameRule = oneLine(64)
 
+/** The name of an extension, which is that of its folder. */
+export const extensionNameRule: TextRule = {
+  allowed: 'the name of an extension, such as "provider_auth" or "keys"',
+  pattern: /^[a-z][a-z0-9_]*$/,
+  lengthMax: 64,
+}
+
 /** A provider's id: short, and safe in headers, logs and URLs. */
 export const idRule: TextRule = {
   allowed: 'a name of a-z, 0-9, _ and -, beginning with a letter or digit',
