@@ -9,10 +9,10 @@ import { allTests, estimatedTimings, quickTests } from './quick-tests.ts'
 import { progressText, statusLine, testProgress } from './test-progress.ts'
 
 /**
- * `npm test`: builds the page and a bundle of the service, checks types, then runs every test. On a terminal it shows
- * progress, and each failure as it occurs. Elsewhere it prints failures, and a last line `N passed, N failed`, with `N
- * skipped (no chromium)` when this machine lacks a program. As root on Debian it first installs missing programs, with
- * one line of output.
+ * `npm test`: builds the page and a bundle of the service, then runs every test. On a terminal it shows progress, and
+ * each failure as it occurs. Elsewhere it prints failures, and a last line `N passed, N failed`, with `N skipped (no
+ * chromium)` when this machine lacks a program. As root on Debian it first installs missing programs, with one line of
+ * output.
  *
  * Arguments select tests: `npm test -- test/reload.test.ts`. `--quick` runs only tests without browser, server and long
  * waits, and installs no programs. Exits with the worst exit code.
@@ -122,23 +122,22 @@ function filesOf(paths: readonly string[]): number {
   return names.length === 0 ? paths.length : paths.filter((path) => names.some((name) => path.includes(name))).length
 }
 
-if (!isQuick) await installNeeded({ missing: missing(), wanted: wanted() }, thisMachine())
-
 const started = performance.now()
 const status = statusLine(process.stdout.isTTY ? (text) => void process.stdout.write(text) : undefined, () =>
   performance.now(),
 )
 
 status.show('building the service and the page …')
-// Built once here, and not by every process of tests.
-const built: Outcome = await bundleService().then(
-  () => ({ code: 0, output: '' }),
-  (error: unknown) => ({ code: 1, output: Bun.inspect(error) }),
-)
-status.show('checking types …')
-const types = await run([process.execPath, join('scripts', 'check-types.ts')])
+// Built once here, and not by every process of tests. Meanwhile packages of the system arrive.
+const [built] = await Promise.all([
+  bundleService().then(
+    (): Outcome => ({ code: 0, output: '' }),
+    (error: unknown): Outcome => ({ code: 1, output: Bun.inspect(error) }),
+  ),
+  isQuick ? undefined : installNeeded({ missing: missing(), wanted: wanted() }, thisMachine()),
+])
 status.clear()
-for (const { code, output } of [built, types]) if (code !== 0) console.log(output.trimEnd())
+if (built.code !== 0) console.log(built.output.trimEnd())
 
 const chosen = isQuick ? await quickTests(root) : allTests(root)
 const total = filesOf(chosen)
@@ -191,4 +190,4 @@ console.log(
     ...(repeated.passed.length > 0 ? [`unsteady, passed alone: ${repeated.passed.join(', ')}`] : []),
   ].join(', '),
 )
-process.exitCode = Math.max(built.code, types.code, repeated.code)
+process.exitCode = Math.max(built.code, repeated.code)
