@@ -23,8 +23,8 @@ docs/page.md also to docs/pictures/. With FOLDER they go there, and none to docs
 
 npm run screenshots -- --all FOLDER [LANGUAGE]
 
-Makes pictures of every view and state, in windows of 1440, 1024 and 390 pixels, in English or another language of the
-page, such as de.`
+Makes pictures of every view and state, in windows of 1440, 1024 and 390 pixels, light, dark and in forced colours, in
+English or another language of the page, such as de.`
 
 const root = join(import.meta.dir, '..')
 const options = process.argv.slice(2),
@@ -146,15 +146,18 @@ interface Look {
   readonly viewport: { readonly width: number; readonly height: number }
   readonly hasTouch: boolean
   readonly locale: string
+  readonly forcedColors?: 'active'
 }
 
 const sizes = isAll
   ? { '1440': [1440, 900], '1024': [1024, 768], '390': [390, 844] }
   : { wide: [1280, 860], phone: [390, 844] }
-const looks: readonly Look[] = (['light', 'dark'] as const).flatMap((colorScheme) =>
+const schemes = isAll ? (['light', 'dark', 'forced'] as const) : (['light', 'dark'] as const)
+const looks: readonly Look[] = schemes.flatMap((scheme) =>
   Object.entries(sizes).map(([size, [width = 0, height = 0]]) => ({
-    name: `${colorScheme}-${size}`,
-    colorScheme,
+    name: `${scheme}-${size}`,
+    colorScheme: scheme === 'dark' ? 'dark' : 'light',
+    ...(scheme === 'forced' ? { forcedColors: 'active' } : {}),
     viewport: { width, height },
     hasTouch: width < 400,
     locale: language,
@@ -200,6 +203,9 @@ async function views(service: ServiceUnderTest, look: Look): Promise<void> {
   await tab.click('[data-key] >> nth=0')
   await tab.waitFor('main dl code')
   await picture(tab, `request-${look.name}`)
+  await tab.goto(`${service.url}/#/models`)
+  await tab.waitFor('main li')
+  await picture(tab, `model-list-${look.name}`)
   await tab.goto(`${service.url}/#/providers/add`)
   await tab.waitFor('main form select')
   await tab.select('main form select', 'mistral')
@@ -411,7 +417,10 @@ async function teamViews({ rig, token }: Awaited<ReturnType<typeof startTeam>>, 
   for (const [view, sign] of [
     ['usage', 'main table'],
     ['keys', 'main li'],
+    ['keys/new', 'main form'],
     ['limits', 'main li h2'],
+    ['limits/new', 'main section[aria-label]'],
+    ['people', 'main li'],
     ['audit', 'main ol li'],
   ] as const) {
     await tab.goto(`${rig.service.url}/#/${view}`)
@@ -420,14 +429,14 @@ async function teamViews({ rig, token }: Awaited<ReturnType<typeof startTeam>>, 
       await tab.select('main select:has(option[value="30d"])', '30d')
       await tab.until(`document.querySelector('main table')?.innerText.includes('qwen3-32b') === true`)
     }
-    await picture(tab, `${view}-${look.name}`)
+    await picture(tab, `${view.replace('/', '-')}-${look.name}`)
   }
 }
 
 async function signIn(service: ServiceUnderTest, look: Look): Promise<void> {
   const tab = chromium.person(look).tab()
   await tab.goto(`${service.url}/`)
-  await tab.waitFor('a[href^="/auth/"]')
+  await tab.waitFor('form[action^="/auth/"]')
   await picture(tab, `sign-in-${look.name}`)
 }
 

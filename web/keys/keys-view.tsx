@@ -52,7 +52,7 @@ function AllKeys(): ReactNode {
       about={purposeOf(whose)}
       actions={
         isOwner ? (
-          <ButtonLink href={hrefOf({ view: 'keys', id: 'new' })} variant="primary">
+          <ButtonLink icon="plus" isShort href={hrefOf({ view: 'keys', id: 'new' })} variant="primary">
             {say.programKey.title}
           </ButtonLink>
         ) : null

@@ -49,7 +49,7 @@ function AllLimits(): ReactNode {
             <Button icon="edit" isShort onClick={() => setEditing(true)}>
               {say.accessFile.edit}
             </Button>
-            <ButtonLink href={hrefOf({ view: 'limits', id: 'new' })} variant="primary">
+            <ButtonLink icon="plus" isShort href={hrefOf({ view: 'limits', id: 'new' })} variant="primary">
               {say.limitForm.add}
             </ButtonLink>
           </>

@@ -3,9 +3,7 @@ import type { ReactNode } from 'react'
 /** A few figures in a line. */
 export function Figures({ children }: { readonly children: ReactNode }): ReactNode {
   return (
-    <dl className="flex flex-wrap gap-x-10 gap-y-3 max-sm:grid max-sm:grid-cols-[repeat(4,auto)] max-sm:gap-x-3">
-      {children}
-    </dl>
+    <dl className="flex gap-x-10 gap-y-3 max-sm:grid max-sm:grid-cols-[repeat(4,auto)] max-sm:gap-x-3">{children}</dl>
   )
 }
 
