@@ -7,7 +7,13 @@ import { listedExtensions } from './listed-extensions.ts'
 /** `npm run build`: builds `svc` as one executable. Argument: its path (default: dist/svc). */
 
 const root = join(import.meta.dir, '..')
-const outfile = process.argv[2] ?? join(root, 'dist', 'svc')
+
+/** What an executable is made for; without it, for the Bun that builds it. */
+interface Target {
+  readonly target: Bun.Build.CompileTarget
+  /** The Bun of that system and processor. */
+  readonly executablePath: string
+}
 
 /** Builds the page as a module that contains the bytes of its files. */
 async function pageModule(): Promise<string> {
@@ -48,35 +54,44 @@ export const threadFile = () => URL.createObjectURL(new Blob([code], { type: 'te
 `
 }
 
-const page = await pageModule()
-const thread = await threadModule()
-await mkdir(dirname(outfile), { recursive: true })
-const built = await Bun.build({
-  entrypoints: [join(root, 'src', 'main.ts')],
-  compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
-  minify: { whitespace: true, syntax: true, identifiers: false },
-  // Code that a start does not need is parsed when it is imported.
-  splitting: true,
-  sourcemap: 'inline',
-  plugins: [
-    listedExtensions,
-    {
-      name: 'built in',
-      setup(build) {
-        build.onLoad({ filter: /[/\\]app[/\\]page[/\\]embedded-page\.ts$/ }, () => ({
-          contents: loadPage,
-          loader: 'js',
-        }))
-        build.onResolve({ filter: /^svc:page$/ }, ({ path }) => ({ path, namespace: 'svc' }))
-        build.onLoad({ filter: /./, namespace: 'svc' }, () => ({ contents: page, loader: 'js' }))
-        build.onLoad({ filter: /[/\\]ledger[/\\]use[/\\]thread-file\.ts$/ }, () => ({ contents: thread, loader: 'js' }))
-      },
-    },
-  ],
-})
-if (!built.success) {
-  for (const message of built.logs) console.error(String(message))
-  process.exit(1)
+/** Builds the executable, and returns its size in bytes. @throws {Error} with the messages of the bundler */
+export async function buildExecutable(outfile: string, target?: Target): Promise<number> {
+  const page = await pageModule()
+  const thread = await threadModule()
+  await mkdir(dirname(outfile), { recursive: true })
+  const built = await Bun.build({
+    entrypoints: [join(root, 'src', 'main.ts')],
+    compile: { outfile, autoloadDotenv: false, autoloadBunfig: false, ...target },
+    minify: { whitespace: true, syntax: true, identifiers: false },
+    // Code that a start does not need is parsed when it is imported.
+    splitting: true,
+    sourcemap: 'inline',
+    throw: false,
+    plugins: [listedExtensions, builtIn(page, thread)],
+  })
+  if (!built.success) throw new Error(built.logs.map(String).join('\n'))
+  const { size } = await stat(outfile)
+  return size
 }
-const { size } = await stat(outfile)
-console.log(`${outfile} (${Math.round(size / 1_048_576)} MiB)`)
+
+/** Puts the page and the ledger's thread into the executable. */
+function builtIn(page: string, thread: string): Bun.BunPlugin {
+  return {
+    name: 'built in',
+    setup(build) {
+      build.onLoad({ filter: /[/\\]app[/\\]page[/\\]embedded-page\.ts$/ }, () => ({
+        contents: loadPage,
+        loader: 'js',
+      }))
+      build.onResolve({ filter: /^svc:page$/ }, ({ path }) => ({ path, namespace: 'svc' }))
+      build.onLoad({ filter: /./, namespace: 'svc' }, () => ({ contents: page, loader: 'js' }))
+      build.onLoad({ filter: /[/\\]ledger[/\\]use[/\\]thread-file\.ts$/ }, () => ({ contents: thread, loader: 'js' }))
+    },
+  }
+}
+
+if (import.meta.main) {
+  const outfile = process.argv[2] ?? join(root, 'dist', 'svc')
+  const size = await buildExecutable(outfile)
+  console.log(`${outfile} (${Math.round(size / 1_048_576)} MiB)`)
+}
