@@ -51,7 +51,7 @@ export function imageIndex(contents: readonly ImageContent[], facts: ImageFacts)
       schemaVersion: 2,
       mediaType: mediaType('manifest.v1+json'),
       config: addJson('config.v1+json', imageConfig(platform, layers, facts)),
-      layers: layers.map((layer) => add('layer.v1.tar+gzip', Bun.gzipSync(layer, { level: 9, library: 'libdeflate' }))),
+      layers: layers.map((layer) => add('layer.v1.tar+gzip', Bun.gzipSync(layer, { level: 6, library: 'libdeflate' }))),
       annotations: facts.labels,
     }
     return { ...addJson('manifest.v1+json', manifest), platform }

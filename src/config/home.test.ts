@@ -28,6 +28,15 @@ describe('findHome', () => {
     })
   })
 
+  test('has what svc can make again elsewhere, by SVC_CACHE', () => {
+    expect(findHome({ SVC_HOME: '/srv/svc', SVC_CACHE: '/cache' })).toMatchObject({
+      modelsCache: '/cache/models',
+      keysCache: '/cache/keys.cache',
+      ledger: '/srv/svc/svc.db',
+    })
+    expect(() => findHome({ SVC_HOME: '/srv/svc', SVC_CACHE: '~' })).toThrow('SVC_CACHE is "~"')
+  })
+
   test.each([{}, { HOME: '' }, { HOME: 'not/absolute' }, { SVC_HOME: '~/svc' }])(
     'says what to do when it is unknown: %p',
     (environment) => {

@@ -17,13 +17,13 @@ export interface Home {
   readonly presets: string
   /** `access.json` */
   readonly access: string
-  /** `cache/models`: model lists of providers. */
+  /** `cache/models`, or `models` below SVC_CACHE: model lists of providers. */
   readonly modelsCache: string
   /** `svc.db`: keys, and sums of use. */
   readonly ledger: string
   /** `chat/last.json`: the last conversation of `svc chat`. */
   readonly lastConversation: string
-  /** `keys.cache`: a copy of the keys in a PostgreSQL database. */
+  /** `keys.cache`, also below SVC_CACHE: a copy of the keys in a PostgreSQL database. */
   readonly keysCache: string
   /** `run`: the sockets at which running services listen for commands. */
   readonly sockets: string
@@ -32,6 +32,7 @@ export interface Home {
 /** Finds `SVC_HOME`, else `.svc` in the home directory (docs/commands.md). @throws {HomeError} when neither is known */
 export function findHome(environment: Environment): Home {
   const folder = homeFolder(environment)
+  const cache = namedFolder(environment, 'SVC_CACHE')
   return {
     folder,
     providers: join(folder, 'providers.json'),
@@ -40,10 +41,10 @@ export function findHome(environment: Environment): Home {
     fetchedPrices: join(folder, 'prices.fetched.json'),
     presets: join(folder, 'presets.json'),
     access: join(folder, 'access.json'),
-    modelsCache: join(folder, 'cache', 'models'),
+    modelsCache: join(cache ?? join(folder, 'cache'), 'models'),
     ledger: join(folder, 'svc.db'),
     lastConversation: join(folder, 'chat', 'last.json'),
-    keysCache: join(folder, 'keys.cache'),
+    keysCache: join(cache ?? folder, 'keys.cache'),
     sockets: join(folder, 'run'),
   }
 }
@@ -63,12 +64,14 @@ export function extensionFile(environment: Environment, name: string): string {
 }
 
 function homeFolder(environment: Environment): string {
-  const own = environment['SVC_HOME']
-  if (own !== undefined && own !== '') return expandTilde(own, environment)
-  return join(userHome(environment, 'set SVC_HOME to a folder for the files of svc'), '.svc')
+  const hint = 'set SVC_HOME to a folder for the files of svc'
+  return namedFolder(environment, 'SVC_HOME') ?? join(userHome(environment, hint), '.svc')
 }
 
-function expandTilde(path: string, environment: Environment): string {
+/** The folder that a variable names, `~` standing for the home directory. */
+function namedFolder(environment: Environment, variable: string): string | undefined {
+  const path = environment[variable]
+  if (path === undefined || path === '') return undefined
   if (path !== '~' && !path.startsWith('~/')) return resolve(path)
-  return join(userHome(environment, `SVC_HOME is "${path}", write an absolute path`), path.slice(1))
+  return join(userHome(environment, `${variable} is "${path}", write an absolute path`), path.slice(1))
 }

@@ -167,6 +167,8 @@ describe.skipIf(helm === null)('examples/chart, by helm', () => {
       const isBeside = way === 'one replica with a volume'
       expect([way, template.includes('"subPath"'), template.includes('checksum/')]).toEqual([way, isBeside, isBeside])
       expect(template).toContain(isBeside ? '"Recreate"' : '"maxUnavailable":0')
+      // The copy of PostgreSQL's keys needs a place, and the folder of files is read-only.
+      expect(template.includes('"SVC_CACHE","value":"/cache"')).toBe(!isBeside)
     }
   })
 

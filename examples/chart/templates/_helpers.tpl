@@ -67,9 +67,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if and $v.persistence.enabled (include "svc.several" .) -}}
 {{- fail "persistence: one replica only; several need shared.databaseKey (PostgreSQL)" -}}
 {{- end -}}
-{{- $hasKeys := or $v.persistence.enabled $v.shared.databaseKey $v.config.access $v.existingConfigMap -}}
-{{- if and (has "keys" $v.auth) (not $hasKeys) -}}
-{{- fail "auth: keys need shared.databaseKey (PostgreSQL), persistence.enabled, or \"keys\" in config.access" -}}
+{{- if and (has "keys" $v.auth) (not (or $v.persistence.enabled $v.shared.databaseKey)) -}}
+{{- fail "auth: keys need shared.databaseKey (PostgreSQL) or persistence.enabled" -}}
 {{- end -}}
 {{- $hasSignIn := or $v.persistence.enabled $v.config.signIn $v.existingConfigMap -}}
 {{- if and (has "provider_auth" $v.auth) (not $hasSignIn) -}}
