@@ -11,7 +11,7 @@ import { readProcessFile } from './process-tree.ts'
 import { missingPrograms } from './programs.ts'
 import type { Proxy } from './proxies/proxy.ts'
 import { svcWithKeys, svcWithoutKeys } from './proxies/svc-with-keys.ts'
-import { requestPath, type RequestPath } from './request-path.ts'
+import { requestPath, userUs } from './request-path.ts'
 import { summarize } from './statistics.ts'
 import { formatSummary, markdownTable } from './table.ts'
 import { warmUps } from './warm-up.ts'
@@ -20,7 +20,6 @@ import { inWorkshop, startProxy, type Workshop } from './workshop.ts'
 const roundSeconds = 4
 const connections = 64
 const addedUsMax = 2
-const pathRequests = 10_000
 const roundsOfPieces = 200
 const stallSeconds = 10
 const stallPerSecond = 500
@@ -64,16 +63,9 @@ async function costOf(service: Service, loadCore: number): Promise<Cost> {
   return { mainUs: (after.main - before.main) / requests, allUs: (after.all - before.all) / requests }
 }
 
-/** User time of a request within this process, which other programs on the machine disturb little, in microseconds. */
-async function userUs({ ask }: RequestPath): Promise<number> {
-  const before = process.cpuUsage().user
-  for (let request = 0; request < pathRequests; request += 1) await ask()
-  return (process.cpuUsage().user - before) / pathRequests
-}
-
 /** @returns whether the goal is reached */
 async function measurePath(rounds: number): Promise<boolean> {
-  const paths = [await requestPath(false), await requestPath(true)] as const
+  const paths = [await requestPath(), await requestPath({ hasKeys: true })] as const
   for (const path of [...paths, ...paths]) await userUs(path)
   const pairs: (readonly [without: number, withKeys: number])[] = []
   for (let round = 0; round < rounds; round += 1) pairs.push([await userUs(paths[0]), await userUs(paths[1])])

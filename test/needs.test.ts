@@ -96,6 +96,7 @@ describe('what tests need', () => {
       needs('squid'),
       needs('tinyproxy'),
       needs('python3'),
+      needs('pip'),
     ].filter((path) => path !== undefined)
     for (const path of found) expect(await Bun.file(path).exists()).toBe(true)
     expect(found.length + missing().length).toBe(Object.keys(needed).length)

@@ -27,6 +27,7 @@ export const needed = {
   squid: { package: 'squid', commands: ['squid'], folders: '/usr/sbin' },
   tinyproxy: { package: 'tinyproxy', commands: ['tinyproxy'] },
   python3: { package: 'python3', commands: ['python3'] },
+  pip: { package: 'python3-pip', commands: ['pip3', 'pip'] },
 } as const satisfies Readonly<Record<string, Needed>>
 
 /** `instead`: an alternative for a missing program. */

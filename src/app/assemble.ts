@@ -111,13 +111,14 @@ export class AssembledProvider {
   }
 
   #upstreamOf(protocol: keyof typeof protocols): Upstream {
-    const { id, brand, baseUrl, apiKey, headers, overrides, defaults, proxy, tls, timeouts, keyName } = this.config
+    const { id, brand, baseUrl, apiKey, headers, overrides, defaults, proxy, tls, trace, timeouts, keyName } =
+      this.config
     const { transport, keys } = this.#dependencies
     return upstreamAt({
       transport,
       protocol: speaking(protocols[protocol], this.config),
       endpoint: {
-        ...{ id, brand, baseUrl, apiKey, headers, overrides },
+        ...{ id, brand, baseUrl, apiKey, headers, overrides, trace },
         ...(defaults && { defaults }),
         ...(proxy && { proxy }),
         ...(tls && { tls }),

@@ -16,7 +16,7 @@ test.each([
   const started: number[] = []
   const answer = providerLayers(async () => fakeStream(parts.text('Hi'), parts.finish()), {
     config: {
-      id: 'a',
+      ...{ id: 'a', baseUrl: '' },
       retries: 0,
       timeouts: { connectMs: 1, firstTokenMs: 30_000, idleMs: 2, attemptMs: 3, isFirstTokenSet },
     },

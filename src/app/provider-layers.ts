@@ -15,12 +15,14 @@ import { retry } from '../service/layers/retry.ts'
 import { traced } from '../service/layers/traced.ts'
 import { stack } from '../service/service.ts'
 import type { SharedTimers } from '../service/shared-timers.ts'
+import type { SpanTarget } from '../service/trail.ts'
+import { parseOrigin } from '../transport/header-block.ts'
 
 /** Milliseconds for the first token of a silent model (failover.md, Timers). */
 const silentMs = 300_000
 
 export interface LayerOptions {
-  readonly config: Pick<ProviderConfig, 'id' | 'retries' | 'timeouts'>
+  readonly config: Pick<ProviderConfig, 'id' | 'retries' | 'timeouts' | 'brand' | 'baseUrl'>
   /** The model may think for minutes before its first token. */
   readonly isSilent: boolean
   /** The concurrency limit of the provider, over all its models. Absent: unlimited. */
@@ -35,8 +37,9 @@ export interface LayerOptions {
 /** Puts the layers around an exchange with a provider, the outermost first (decision 4). Nothing else orders them. */
 export function providerLayers(
   exchange: AnswerService,
-  { config: { id, retries, timeouts }, isSilent, limit, health, answerBudget, timers, now }: LayerOptions,
+  { config, isSilent, limit, health, answerBudget, timers, now }: LayerOptions,
 ): AnswerService {
+  const { id, retries, timeouts } = config
   /** A limit set by the owner holds. Otherwise silent models get more time, and the last candidate has no limit. */
   function firstTokenMs(isLast = false): number {
     if (timeouts.isFirstTokenSet === true) return timeouts.firstTokenMs
@@ -50,7 +53,7 @@ export function providerLayers(
     observed({ health, onEnd, now }),
     ...(retries > 0 ? [retry<Ask, Reply>({ retries, onRetry: health.retrying })] : []),
     repeatWithoutReasoning,
-    traced({ name: id, now }),
+    traced({ name: id, target: spanTarget(config), now }),
     deadline({
       msOf: (ask, { isLast }) => (startsSoon(ask) ? firstTokenMs(isLast) : timeouts.attemptMs),
       idleMs: timeouts.idleMs,
@@ -64,4 +67,12 @@ export function providerLayers(
 /** Whether the first event of the answer must come in the time for one. */
 function startsSoon({ stream, format }: Ask): boolean {
   return stream && formats[format].startsLate !== true
+}
+
+/** The upstream of a provider, as spans name it. A proxy on the way is none of them. */
+function spanTarget({ id, brand, baseUrl }: LayerOptions['config']): SpanTarget {
+  const url = URL.parse(baseUrl)
+  if (url === null) return { system: brand ?? id, address: '', port: 0 }
+  const { hostname, port } = parseOrigin(url)
+  return { system: brand ?? id, address: hostname, port }
 }

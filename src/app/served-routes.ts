@@ -14,9 +14,11 @@ import { statusRoutes } from '../http/status-routes.ts'
 import { auditMetricText } from '../observe/audit-metric.ts'
 import { errorFields } from '../observe/log.ts'
 import { requestLog } from '../observe/request-line.ts'
+import type { Tracer } from '../observe/trace.ts'
 import type { LearnedSizes } from '../prices/token-sizes.ts'
 import type { Capacity } from './capacity.ts'
 import type { KeptIntake } from './content-intake.ts'
+import { tracerFor } from './find-telemetry.ts'
 import type { PageNeeds, ServedPage } from './page/serve-page.ts'
 import type { Runtime } from './runtime.ts'
 import type { ServeContext } from './serve-context.ts'
@@ -31,6 +33,8 @@ export interface RouteNeeds extends PageNeeds, Pick<ServeContext, 'given'> {
   readonly capacity: Capacity
   readonly requests: OpenRequests
   readonly tokenSizes: LearnedSizes
+  /** Of the exporter. */
+  readonly tracer: Tracer | undefined
 }
 
 /** The service's own routes: its API, its status, and the page. */
@@ -83,7 +87,7 @@ export function serverOptions(needs: RouteNeeds, routes: readonly Route[]): Serv
 }
 
 function entranceOptions(needs: RouteNeeds): EntranceOptions {
-  const { active, access, capacity, content, log, observer, requests, timers, tokenSizes } = needs
+  const { active, access, address, capacity, content, log, observer, requests, timers, tokenSizes, tracer } = needs
   const logRequest = requestLog(log)
   return {
     gateway: () => active.gateway,
@@ -99,6 +103,8 @@ function entranceOptions(needs: RouteNeeds): EntranceOptions {
     openRequests: requests,
     limiter: () => access.limiter(),
     content: content.current,
+    tracer: tracerFor(tracer, active),
+    trustsAll: address.isLoopback,
     tokenSizes,
     streamsOpen: observer.streamsOpen,
     record(record, cause) {

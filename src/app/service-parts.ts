@@ -29,6 +29,7 @@ import { drain } from './drain.ts'
 import { checkExtensionNames } from './extensions/check-extension-files.ts'
 import { RunningExtensions, type Switched } from './extensions/run-extensions.ts'
 import { extensionNames, startExtensions } from './extensions/start-extensions.ts'
+import { findTracer } from './find-telemetry.ts'
 import { budgetsHere, AccessFile, ActiveAccess } from './follow-access.ts'
 import { followPrices } from './follow-prices.ts'
 import { KeyFiles } from './key-files.ts'
@@ -68,6 +69,7 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
       await log.flush()
     },
   )
+  .add(async ({ environment }) => ({ tracer: await findTracer(environment) }))
   .add(({ environment, given }) => ({
     timers: readTimers(environment),
     address: { corsOrigins: readCorsOrigins(environment), isLoopback: isLoopbackAddress(given.host) },

@@ -6,6 +6,7 @@ import type { Limiter } from '../limits/limiter.ts'
 import { localObserver } from '../observe/local-observer.ts'
 import { healthBook, type HealthBook } from '../service/health/health.ts'
 import { findStores, isSharedStore } from './find-stores.ts'
+import { findTelemetry } from './find-telemetry.ts'
 import { ledgerSpending } from './ledger-spending.ts'
 import { packageVersion } from './package.ts'
 import { buildPage } from './page/page-build.ts'
@@ -16,20 +17,23 @@ import { heldHere, UseKeeper } from './use-keeper.ts'
 
 /** The runtime of a service with one process. @throws as {@link findStores} does */
 export async function singleRuntime(
-  { given, log }: ServeContext,
+  { given, environment, log }: ServeContext,
   { stdout, signal }: Pick<ServeProcess, 'stdout' | 'signal'>,
 ): Promise<Runtime> {
   const health = healthBook(() => performance.now())
   const holds = heldHere()
   const use = new UseKeeper(log, holds.now)
+  const telemetry = await findTelemetry(environment, log)
   const observer = localObserver({
     version: packageVersion(),
     breakers: () => breakerStates(health),
     logLinesDropped: () => log.dropped,
     ledgerRowsDropped: () => use.rowsDropped,
     now: Date.now,
-    onRecord: use.add,
+    ...(telemetry === undefined ? {} : { spansDropped: telemetry.dropped }),
+    onRecord: telemetry === undefined ? use.add : both(use.add, telemetry.record),
   })
+  telemetry?.start(observer.metricValues)
   const stores = await findStores(given.store, log)
   const shared = isSharedStore(given.store) ? sharedLimits(given.store, 1, log) : undefined
   const files = reloadable(followHere())
@@ -68,8 +72,16 @@ export async function singleRuntime(
       await shared?.close()
       await stores.close()
       await observer.flush()
+      await telemetry?.close()
       await use.close()
     },
+  }
+}
+
+function both<Value>(one: (value: Value) => void, other: (value: Value) => void): (value: Value) => void {
+  return (value) => {
+    one(value)
+    other(value)
   }
 }
 

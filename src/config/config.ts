@@ -102,6 +102,8 @@ export interface ProviderConfig {
   /** The proxy on the way. Absent: none. */
   readonly proxy?: HttpProxy
   readonly tls?: Certificates
+  /** It gets the traces of requests. Default: false. */
+  readonly trace?: boolean
   /** Additional request headers, with variables resolved. */
   readonly headers: Readonly<Record<string, string>>
   /** `'*'`: the provider's own list. */

@@ -12,7 +12,14 @@ interface Unit<Value> {
   stored?(value: Value): Stored
   /** From a row. Absent: as `shown` of a number. */
   read?(row: Row, column: string): unknown
+  /** Type of an attribute of a span, whose value is as the page shows it. Absent: it cannot be one. */
+  readonly attribute?: AttributeType
 }
+
+export type AttributeType = 'text' | 'whole' | 'fraction' | 'truth' | 'texts'
+
+/** The spans of a request: its own, one for all its attempts together, and one for each attempt. */
+export type SpanKind = 'server' | 'inference' | 'attempt'
 
 /** A stored row, with the names for its numbers. */
 export interface Row {
@@ -49,6 +56,8 @@ interface Places<Facts, Charge, Entry> {
   readonly file?: true | ((entry: Entry) => string | number | undefined)
   /** Name of the column of files, if it is not that of the member. */
   readonly fileAs?: string
+  /** Names of attributes of spans. */
+  readonly spans?: Readonly<Partial<Record<SpanKind, string>>>
   /** A histogram of this fact, in seconds. */
   readonly seconds?: { readonly name: string; readonly help: string; readonly isByProvider: boolean }
 }
@@ -104,12 +113,14 @@ function unitOfTexts(charactersMax: number): Unit<string> {
     shown: (value) => value,
     stored: (value) => value,
     read: (row, column) => row.text(column),
+    attribute: 'text',
   }
 }
 
 const names: Unit<readonly string[]> = {
   text: (values) => `[${values.map((value) => jsonString(value, textMax)).join()}]`,
   shown: (values) => values,
+  attribute: 'texts',
 }
 
 const number: Unit<number> = {
@@ -117,7 +128,11 @@ const number: Unit<number> = {
   shown: (value) => value,
   stored: (value) => value,
   read: (row, column) => row.optional(column),
+  attribute: 'whole',
 }
+
+/** A number that need not be whole. */
+const fraction: Unit<number> = { ...number, attribute: 'fraction' }
 
 /** Milliseconds, shown in tenths and stored whole. */
 const milliseconds: Unit<number> = {
@@ -125,7 +140,11 @@ const milliseconds: Unit<number> = {
   shown: tenths,
   stored: Math.round,
   read: (row, column) => row.optional(column),
+  attribute: 'fraction',
 }
+
+/** Milliseconds, shown in seconds. */
+const seconds: Unit<number> = { ...milliseconds, shown: (value) => value / 1000 }
 
 /** Nano-USD, shown in USD. */
 const money: Unit<number> = {
@@ -133,18 +152,20 @@ const money: Unit<number> = {
   shown: usdOf,
   stored: (nanoUsd) => nanoUsd,
   read: (row, column) => usd(row.optional(column)),
+  attribute: 'fraction',
 }
 
-const truth: Unit<boolean> = { text: String, shown: (value) => value }
+const truth: Unit<boolean> = { text: String, shown: (value) => value, attribute: 'truth' }
 
 /** True, or absent. */
 const flag: Unit<boolean> = {
   text: (value) => (value ? 'true' : undefined),
   shown: (value) => (value ? true : undefined),
+  attribute: 'truth',
 }
 
 /** How values are written. */
-export const units = { text, name, names, number, milliseconds, money, truth, flag } as const
+export const units = { text, name, names, number, fraction, milliseconds, seconds, money, truth, flag } as const
 
 /** Some facts of a kind, which has a table of its own. */
 export function unitOfList<Facts, Charge, Entry>(

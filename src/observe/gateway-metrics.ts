@@ -9,6 +9,7 @@ import {
   type Gauge,
   type Histogram,
   type MetricDescription,
+  type MetricValues,
   type Sample,
 } from './registry.ts'
 
@@ -29,6 +30,8 @@ export interface GatewayMetricsOptions {
   recordsDropped?(): number
   /** Requests whose rows the ledger lost. Their sums are kept. */
   ledgerRowsDropped?(): number
+  /** Spans of requests that could not be exported. */
+  spansDropped?(): number
   /** Resident memory of all processes. Default: of this process. */
   residentBytes?(): number
   /** Worker processes that are ready. */
@@ -47,6 +50,8 @@ export interface GatewayMetrics {
   reloaded(result: 'ok' | 'failed'): void
   /** Returns the metrics in Prometheus text format 0.0.4. */
   text(): string
+  /** The present values of all series. */
+  read(): readonly MetricValues[]
   readonly metrics: readonly MetricDescription[]
 }
 
@@ -138,6 +143,7 @@ function observeProcesses(all: Registry, options: GatewayMetricsOptions, upstrea
     logLinesDropped,
     recordsDropped,
     ledgerRowsDropped,
+    spansDropped,
     residentBytes = () => process.memoryUsage.rss(),
     workersReady,
     workerRestarts,
@@ -177,6 +183,7 @@ function observeProcesses(all: Registry, options: GatewayMetricsOptions, upstrea
       'Requests without a row in requests.db, since it could not be written. Their sums are in svc.db',
       () => ledgerRowsDropped?.(),
     ],
+    ['counter', 'svc_spans_dropped_total', 'Spans of requests that could not be exported', () => spansDropped?.()],
     ['gauge', 'svc_workers', 'Worker processes that are ready; 0 without --workers', () => workersReady?.()],
     [
       'counter',
@@ -301,6 +308,7 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
       reloadCounters[result].add()
     },
     text: all.text,
+    read: all.read,
     metrics: all.metrics,
   }
 }

@@ -2,6 +2,7 @@ import { gatewayMetrics, type GatewayMetricsOptions } from './gateway-metrics.ts
 import type { Observer } from './observer.ts'
 import { recentRequests } from './recent-requests.ts'
 import type { RequestRecord } from './record.ts'
+import type { MetricValues } from './registry.ts'
 import type { RunningSource } from './under-way.ts'
 
 export interface LocalObserverOptions extends GatewayMetricsOptions {
@@ -11,8 +12,13 @@ export interface LocalObserverOptions extends GatewayMetricsOptions {
   readonly onRecord?: (record: RequestRecord) => void
 }
 
+/** An observer that has the metrics. */
+interface LocalObserver extends Observer {
+  metricValues(): readonly MetricValues[]
+}
+
 /** Makes the observer of a service of one process. */
-export function localObserver({ now, onRecord, ...options }: LocalObserverOptions): Observer {
+export function localObserver({ now, onRecord, ...options }: LocalObserverOptions): LocalObserver {
   const metrics = gatewayMetrics(options)
   const recent = recentRequests(now)
   let running: RunningSource = () => ({ count: 0, requests: [] })
@@ -25,6 +31,7 @@ export function localObserver({ now, onRecord, ...options }: LocalObserverOption
     streamsOpen: metrics.streamsOpen,
     reloaded: (result) => metrics.reloaded(result),
     metricsText: async () => metrics.text(),
+    metricValues: metrics.read,
     remembered: async (scope, after) => recent.since(scope, after),
     find: async (scope, id) => recent.find(scope, id),
     trackRunning(source) {

@@ -19,9 +19,12 @@ function rows(heading: string): readonly (readonly string[])[] {
   )
 }
 
-const record: Required<Omit<RequestRecord, 'listedAs' | 'upstream' | 'line' | 'team' | 'unrecorded' | 'person'>> = {
+const record: Required<
+  Omit<RequestRecord, 'listedAs' | 'upstream' | 'line' | 'team' | 'unrecorded' | 'person' | 'settings'>
+> = {
   time: 0,
   id: 'r',
+  trace: { id: '0af7651916cd43dd8448eb211c80319c', isSampled: false },
   model: 'm',
   api: 'chat',
   stream: true,

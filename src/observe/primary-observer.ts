@@ -9,13 +9,14 @@ import type {
 } from './observer-messages.ts'
 import { recentRequests, type RecentRequests } from './recent-requests.ts'
 import { type RequestRecord } from './record.ts'
+import type { MetricValues } from './registry.ts'
 import { runningMax, type RunningRequests } from './under-way.ts'
 
 const flushMs = 1_000
 
 export interface PrimaryObserverOptions extends Pick<
   GatewayMetricsOptions,
-  'version' | 'breakers' | 'ledgerRowsDropped'
+  'version' | 'breakers' | 'ledgerRowsDropped' | 'spansDropped'
 > {
   /** Log lines dropped by the primary itself. */
   readonly logLinesDropped: () => number
@@ -25,6 +26,8 @@ export interface PrimaryObserverOptions extends Pick<
   readonly flushMs?: number
   /** Called with each batch of records, before it is counted. Must not throw. */
   readonly onBatch?: (batch: RecordBatch) => void
+  /** Called with each record. Must not throw. */
+  readonly onRecord?: (record: RequestRecord) => void
 }
 
 /** Collects the records of all workers, in the primary. */
@@ -35,6 +38,8 @@ export interface PrimaryObserver {
   reloaded(result: 'ok' | 'failed'): void
   /** Sets the number of workers that are ready. */
   workersReady(count: number): void
+  /** The metrics of all workers, as they were known last. */
+  metricValues(): readonly MetricValues[]
   /** Counts a worker that was started to replace one that died. */
   workerRestarted(): void
 }
@@ -69,6 +74,7 @@ class ObserverOfWorkers implements PrimaryObserver {
   readonly #logLinesDropped: () => number
   readonly #limitMs: number
   readonly #onBatch: ((batch: RecordBatch) => void) | undefined
+  readonly #onRecord: ((record: RequestRecord) => void) | undefined
   readonly #workers = new Set<WorkerState>()
   readonly #dropped = { logLines: 0, records: 0 }
   #ready = 0
@@ -84,11 +90,14 @@ class ObserverOfWorkers implements PrimaryObserver {
     now,
     flushMs: limitMs = flushMs,
     onBatch,
+    onRecord,
     ledgerRowsDropped = () => 0,
+    spansDropped = () => 0,
   }: PrimaryObserverOptions) {
     this.#logLinesDropped = logLinesDropped
     this.#limitMs = limitMs
     this.#onBatch = onBatch
+    this.#onRecord = onRecord
     this.#recent = recentRequests(now)
     this.#metrics = gatewayMetrics({
       version,
@@ -96,6 +105,7 @@ class ObserverOfWorkers implements PrimaryObserver {
       logLinesDropped: () => this.#logLinesDropped() + this.#dropped.logLines,
       recordsDropped: () => this.#dropped.records,
       ledgerRowsDropped,
+      spansDropped,
       residentBytes: () =>
         [...this.#workers].reduce(
           (sum, { gauges = noGauges }) => sum + gauges.residentBytes,
@@ -147,6 +157,10 @@ class ObserverOfWorkers implements PrimaryObserver {
     this.#ready = count
   }
 
+  metricValues(): readonly MetricValues[] {
+    return this.#metrics.read()
+  }
+
   workerRestarted(): void {
     this.#restarts += 1
   }
@@ -173,6 +187,7 @@ class ObserverOfWorkers implements PrimaryObserver {
     for (const record of all) {
       this.#metrics.record(record)
       this.#recent.record(record)
+      this.#onRecord?.(record)
     }
     const before = state.gauges ?? noGauges
     this.#dropped.logLines += gauges.logLinesDropped - before.logLinesDropped

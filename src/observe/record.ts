@@ -1,3 +1,4 @@
+import type { RequestSettings } from '../formats/request-settings.ts'
 import type { Usage } from '../formats/usage.ts'
 import type { Person } from '../people/person.ts'
 import type { Cost } from '../prices/cost.ts'
@@ -17,6 +18,7 @@ import {
   tokenColumns,
   unitsOf,
 } from './row-facts.ts'
+import type { TraceFacts } from './trace.ts'
 
 /**
  * The facts of a request. `recordOf` (http/entrance/progress.ts) makes a {@link RequestRecord} when the request has
@@ -71,6 +73,10 @@ export interface RequestRecord {
   readonly line?: number | undefined
   /** Name of the team that the key of a program belongs to. */
   readonly team?: string | undefined
+  /** Absent: it is not traced. */
+  readonly trace?: TraceFacts | undefined
+  /** Absent: its spans are not exported. */
+  readonly settings?: RequestSettings | undefined
 }
 
 /** An attempt of a request. Its reason is short, without secrets, and neither kept nor stored. */
@@ -121,15 +127,20 @@ export const attemptFields: readonly RecordField<RecordedAttempt>[] = [
     log: 'provider',
     column: 'provider',
     label: 'provider',
+    spans: { attempt: 'svc.provider' },
   }),
   field(units.number, ({ status }) => status, {
-    ...{ name: 'status', log: 'status', column: 'status' },
+    ...{ name: 'status', log: 'status', column: 'status', spans: { attempt: 'http.response.status_code' } },
     stored: ({ status = 0 }) => status,
     read: (row) => row.number('status') || undefined,
   }),
-  field(units.name, ({ failure }) => failure, { name: 'failure', log: 'class', column: 'class', label: 'error' }),
+  field(units.name, ({ failure }) => failure, {
+    ...{ name: 'failure', log: 'class', column: 'class', label: 'error', spans: { attempt: 'error.type' } },
+  }),
+  field(units.text, ({ span }) => span?.target.address || undefined, { spans: { attempt: 'server.address' } }),
+  field(units.number, ({ span }) => span?.target.port || undefined, { spans: { attempt: 'server.port' } }),
   field(units.flag, ({ ambiguous }) => ambiguous, {
-    ...{ name: 'mayBeBilled', log: 'ambiguous' },
+    ...{ name: 'mayBeBilled', log: 'ambiguous', spans: { attempt: 'svc.may_be_billed' } },
     read: (row) => hasFlag(row, 'ambiguous') || undefined,
   }),
   field(units.number, ({ tokens }) => tokens?.promptTokens, {
@@ -144,9 +155,9 @@ export const attemptFields: readonly RecordField<RecordedAttempt>[] = [
   }),
   field(units.number, ({ answerTokensMax }) => answerTokensMax, { log: 'max_tokens' }),
   field(units.flag, ({ isEndedAtLimit }) => isEndedAtLimit, { log: 'ended_at_limit' }),
-  field(units.names, ({ adapted }) => adapted, { log: 'adapted' }),
-  field(units.names, ({ dropped }) => dropped, { log: 'dropped' }),
-  field(units.names, ({ adjusted }) => adjusted, { log: 'adjusted' }),
+  field(units.names, ({ adapted }) => adapted, { log: 'adapted', spans: { attempt: 'svc.adapted' } }),
+  field(units.names, ({ dropped }) => dropped, { log: 'dropped', spans: { attempt: 'svc.dropped' } }),
+  field(units.names, ({ adjusted }) => adjusted, { log: 'adjusted', spans: { attempt: 'svc.adjusted' } }),
   field(units.money, ({ cost }) => cost?.nanoUsd, {
     ...{ name: 'cost', column: 'cost' },
     // As in the sums.
@@ -167,9 +178,13 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
     ...{ name: 'time', column: 'time' },
     file: ({ time }) => new Date(time).toISOString(),
   }),
-  field(units.text, ({ id }) => id, { name: 'id', log: 'id', column: 'id', file: true }),
+  field(units.text, ({ id }) => id, {
+    ...{ name: 'id', log: 'id', column: 'id', file: true, spans: { server: 'svc.request_id' } },
+  }),
+  field(units.text, ({ trace }) => trace?.id, { log: 'trace_id' }),
+  field(units.text, ({ person }) => person?.id, { spans: { server: 'user.id' } }),
   field(units.text, ({ user }) => user, {
-    ...{ name: 'user', log: 'user', file: true },
+    ...{ name: 'user', log: 'user', file: true, spans: { server: 'user.name' } },
     read: (row) => (isOfKey(row) ? `key:${row.text('line')}` : row.text('person') || undefined),
   }),
   // That of a signed-in user is the user.
@@ -183,6 +198,7 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
   field(units.name, ({ api }) => api, { name: 'api', log: 'api', column: 'api', label: 'api', file: true }),
   field(units.text, ({ model }) => model, {
     ...{ name: 'model', log: 'model', column: 'model', label: 'model', file: true },
+    spans: { inference: 'gen_ai.request.model' },
     stored: (_, { model }) => model,
     read: (row) => row.text('model'),
   }),
@@ -190,9 +206,16 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
     ...{ name: 'provider', log: 'provider', column: 'provider', label: 'provider', file: true },
     stored: (_, { provider }) => provider,
   }),
+  field(units.text, ({ upstream }) => upstream, { spans: { inference: 'gen_ai.response.model' } }),
   field(units.truth, ({ stream }) => stream, { name: 'stream', log: 'stream', read: (row) => hasFlag(row, 'stream') }),
-  field(units.number, ({ status }) => status, { name: 'status', log: 'status', column: 'status', file: true }),
-  field(units.name, ({ error }) => error, { name: 'error', log: 'error', column: 'error', label: 'error', file: true }),
+  field(units.flag, ({ stream }) => stream, { spans: { inference: 'gen_ai.request.stream' } }),
+  field(units.number, ({ status }) => status, {
+    ...{ name: 'status', log: 'status', column: 'status', file: true, spans: { server: 'http.response.status_code' } },
+  }),
+  field(units.name, ({ error }) => error, {
+    ...{ name: 'error', log: 'error', column: 'error', label: 'error', file: true },
+    spans: { server: 'error.type', inference: 'error.type' },
+  }),
   field(units.milliseconds, ({ firstTokenMs }) => firstTokenMs, {
     ...{ name: 'firstTokenMs', log: 'first_token_ms', column: 'first_ms', file: true },
     seconds: {
@@ -200,6 +223,9 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
       help: 'Time from a request to the first meaningful event of its stream, failed attempts included',
       isByProvider: true,
     },
+  }),
+  field(units.seconds, ({ firstTokenMs }) => firstTokenMs, {
+    spans: { inference: 'gen_ai.response.time_to_first_chunk' },
   }),
   field(units.milliseconds, ({ totalMs }) => totalMs, {
     ...{ name: 'totalMs', log: 'total_ms', column: 'ms', file: true },
@@ -210,16 +236,34 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
     },
   }),
   field(units.number, ({ usage }) => usage?.promptTokens, {
-    ...{ name: 'promptTokens', log: 'prompt_tokens', file: true },
+    ...{ name: 'promptTokens', log: 'prompt_tokens', file: true, spans: { inference: 'gen_ai.usage.input_tokens' } },
     read: (row) => (hasCounts(row) ? sumOf(row, ['input', 'cached', 'write5', 'write60']) : undefined),
   }),
   field(units.number, ({ usage }) => usage?.completionTokens, {
     ...{ name: 'completionTokens', log: 'completion_tokens', file: true },
+    spans: { inference: 'gen_ai.usage.output_tokens' },
     read: (row) => (hasCounts(row) ? sumOf(row, ['output', 'reasoning']) : undefined),
+  }),
+  ...onInference(units.number, {
+    'gen_ai.usage.cache_read.input_tokens': ({ usage }) => usage?.cachedTokens,
+    'gen_ai.usage.cache_write.input_tokens': ({ usage }) => usage?.cacheWriteTokens,
+    'gen_ai.usage.reasoning.output_tokens': ({ usage }) => usage?.reasoningTokens,
+    'gen_ai.request.max_tokens': ({ settings }) => settings?.answerTokensMax,
+    'gen_ai.request.top_k': ({ settings }) => settings?.topK,
+    'gen_ai.request.seed': ({ settings }) => settings?.seed,
+    'gen_ai.request.choice.count': ({ settings }) => (settings?.choices === 1 ? undefined : settings?.choices),
+  }),
+  ...onInference(units.fraction, {
+    'gen_ai.request.temperature': ({ settings }) => settings?.temperature,
+    'gen_ai.request.top_p': ({ settings }) => settings?.topP,
+    'gen_ai.request.frequency_penalty': ({ settings }) => settings?.frequencyPenalty,
+    'gen_ai.request.presence_penalty': ({ settings }) => settings?.presencePenalty,
   }),
   ...tokenColumns.map((kind) => column<RequestRecord, StoredCharge>(kind, (_, { counters }) => counters[kind] ?? 0)),
   field(units.number, () => undefined, { name: 'tokens', read: (row) => (hasCounts(row) ? kindsOf(row) : undefined) }),
-  field(units.money, ({ cost }) => cost?.nanoUsd, { name: 'cost', log: 'cost_usd', column: 'cost', file: true }),
+  field(units.money, ({ cost }) => cost?.nanoUsd, {
+    ...{ name: 'cost', log: 'cost_usd', column: 'cost', file: true, spans: { inference: 'svc.cost_usd' } },
+  }),
   field(units.text, ({ cost }) => cost?.source, {
     ...{ name: 'costSource', file: true },
     read: (row) => costSourceOf(row.number('flags')),
@@ -229,19 +273,21 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
     read: (row) => hasFlag(row, 'conflict') || undefined,
   }),
   field(units.flag, ({ usage }) => usage?.isEstimated, {
-    ...{ name: 'isEstimated', log: 'tokens_estimated' },
+    ...{ name: 'isEstimated', log: 'tokens_estimated', spans: { inference: 'svc.tokens_estimated' } },
     read: (row) => hasFlag(row, 'estimated') || undefined,
     file: ({ isEstimated }) => (isEstimated === true ? 1 : 0),
   }),
   column('flags', (record, { counters }) => flagsOfRequest(record, counters.unpriced === 1)),
-  column('attempts', ({ trail }) => trail.length),
+  field(units.number, ({ trail }) => trail.length, {
+    ...{ column: 'attempts', spans: { server: 'svc.attempts' } },
+  }),
   field(unitOfList(attemptFields, trailMax), ({ trail }) => trail, {
     ...{ name: 'trail', log: 'trail', read: trailOf },
     fileAs: 'attempts',
     file: ({ trail }) => trail.map(attemptText).join('; '),
   }),
   field(units.milliseconds, ({ waitedMs }) => waitedMs, {
-    ...{ name: 'waitedMs', log: 'waited_ms', column: 'waited_ms', file: true },
+    ...{ name: 'waitedMs', log: 'waited_ms', column: 'waited_ms', file: true, spans: { server: 'svc.waited_ms' } },
   }),
   field(unitOfList(limitFields, limitsMax), ({ limits }) => limits, {
     ...{ name: 'limits', log: 'limits', column: 'limits', label: 'limits' },
@@ -251,6 +297,14 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
   }),
   field(units.flag, () => undefined, { name: 'isStored', read: () => true }),
 ]
+
+/** Facts that only the span of all attempts has. */
+function onInference(
+  unit: (typeof units)['number'],
+  attributes: Readonly<Record<string, (record: RequestRecord) => number | undefined>>,
+): readonly RecordField<RequestRecord, StoredCharge, RequestEntry>[] {
+  return Object.entries(attributes).map(([name, of]) => field(unit, of, { spans: { inference: name } }))
+}
 
 /** A request that is remembered. */
 export function rememberedEntry(record: RequestRecord): RequestEntry {

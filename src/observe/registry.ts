@@ -33,7 +33,8 @@ export interface Sample {
 
 /** Metrics by name, and their text. */
 export interface Registry {
-  counter(name: string, help: string, labels?: readonly string[]): Family<Counter>
+  /** @param unit of the metric; absent: its name says it */
+  counter(name: string, help: string, labels?: readonly string[], unit?: string): Family<Counter>
   gauge(name: string, help: string, labels?: readonly string[]): Family<Gauge>
   /** Adds a counter or gauge whose values are kept elsewhere. `read` must not throw. */
   observed(
@@ -44,12 +45,31 @@ export interface Registry {
     read: () => Iterable<Sample>,
   ): void
   /** @param bounds upper bounds of the buckets, ascending; `+Inf` is added */
-  histogram(name: string, help: string, labels: readonly string[], bounds: readonly number[]): Family<Histogram>
+  histogram(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    bounds: readonly number[],
+    unit?: string,
+  ): Family<Histogram>
   /** All metrics in the order they were made, in Prometheus text format 0.0.4. */
   text(): string
   /** Names, kinds, labels and help, for documentation. */
   readonly metrics: readonly MetricDescription[]
+  /** The metrics with the present values of their series. */
+  read(): readonly MetricValues[]
 }
+
+/** A metric with the values of its series. */
+export interface MetricValues extends MetricDescription {
+  readonly series: readonly SeriesValue[]
+}
+
+/** The present value of a series. Label values are in the order of the labels. */
+export type SeriesValue = { readonly labels: readonly string[] } & (
+  | { readonly value: number }
+  | { readonly bounds: readonly number[]; readonly counts: Float64Array; readonly sum: number }
+)
 
 /** The description of a metric. */
 export interface MetricDescription {
@@ -57,16 +77,18 @@ export interface MetricDescription {
   readonly kind: 'counter' | 'gauge' | 'histogram'
   readonly help: string
   readonly labels: readonly string[]
+  readonly unit?: string | undefined
 }
 
 interface Metric extends MetricDescription {
   lines(): string
+  series(): readonly SeriesValue[]
 }
 
 export function registry(): Registry {
   const metrics: Metric[] = []
 
-  function values(kind: 'counter' | 'gauge', name: string, help: string, labels: readonly string[]) {
+  function values(kind: 'counter' | 'gauge', name: string, help: string, labels: readonly string[], unit?: string) {
     const series = seriesOf(labels, () => ({ value: 0 }))
     // A metric without labels has one series, which exists from the beginning.
     if (labels.length === 0) series.with()
@@ -75,18 +97,20 @@ export function registry(): Registry {
       kind,
       help,
       labels,
+      unit,
       lines: () =>
         series
           .all()
           .map(([text, cell]) => `${name}${braces(text)} ${formatNumber(cell.value)}\n`)
           .join(''),
+      series: () => series.all().map(([, { value }, values]) => ({ labels: values, value })),
     })
     return series
   }
 
   return {
-    counter(name, help, labels = []) {
-      const cells = values('counter', name, help, labels)
+    counter(name, help, labels = [], unit) {
+      const cells = values('counter', name, help, labels, unit)
       const counters = seriesOf<Counter>(labels, (...texts) => {
         const cell = cells.with(...texts)
         return {
@@ -123,20 +147,23 @@ export function registry(): Registry {
             read(),
             (sample) => `${name}${braces(labelText(labels, sample.labels))} ${formatNumber(sample.value)}\n`,
           ).join(''),
+        series: () => [...read()],
       })
     },
-    histogram(name, help, labels, bounds) {
+    histogram(name, help, labels, bounds, unit) {
       const series = seriesOf(labels, () => histogramCells(bounds))
       metrics.push({
         name,
         kind: 'histogram',
         help,
         labels,
+        unit,
         lines: () =>
           series
             .all()
             .map(([text, cells]) => cells.lines(name, text))
             .join(''),
+        series: () => series.all().map(([, cells, values]) => ({ labels: values, bounds, ...cells.read() })),
       })
       return { with: series.with }
     },
@@ -148,10 +175,16 @@ export function registry(): Registry {
         )
         .join(''),
     metrics,
+    read: () => metrics.map((metric) => ({ ...metric, series: metric.series() })),
   }
 }
 
-function histogramCells(bounds: readonly number[]): Histogram & { lines(name: string, labels: string): string } {
+interface HistogramCells extends Histogram {
+  lines(name: string, labels: string): string
+  read(): { readonly counts: Float64Array; readonly sum: number }
+}
+
+function histogramCells(bounds: readonly number[]): HistogramCells {
   const counts = new Float64Array(bounds.length + 1)
   let sum = 0
   return {
@@ -162,6 +195,7 @@ function histogramCells(bounds: readonly number[]): Histogram & { lines(name: st
       counts[bucket] = (counts[bucket] ?? 0) + 1
       sum += value
     },
+    read: () => ({ counts, sum }),
     lines(name, labels) {
       let total = 0
       let text = ''
@@ -175,25 +209,25 @@ function histogramCells(bounds: readonly number[]): Histogram & { lines(name: st
 }
 
 interface SeriesMap<Series> extends Family<Series> {
-  /** All series with the text of their labels. */
-  all(): readonly (readonly [string, Series])[]
+  /** All series, with the text of their labels and their label values. */
+  all(): readonly (readonly [text: string, Series, values: readonly string[]])[]
 }
 
 function seriesOf<Series>(
   labels: readonly string[],
   make: (...values: readonly string[]) => Series,
 ): SeriesMap<Series> {
-  const known = new Map<string, Series>()
+  const known = new Map<string, readonly [text: string, Series, values: readonly string[]]>()
   return {
     with(...values) {
       const key = labelText(labels, values)
       const found = known.get(key)
-      if (found !== undefined) return found
+      if (found !== undefined) return found[1]
       const made = make(...values)
-      known.set(key, made)
+      known.set(key, [key, made, values])
       return made
     },
-    all: () => [...known],
+    all: () => [...known.values()],
   }
 }
 

@@ -28,6 +28,8 @@ export interface Endpoint extends Pick<PassThroughTarget, 'overrides' | 'default
   readonly apiKey: string | undefined
   /** Extra headers, from the configuration. */
   readonly headers: Readonly<Record<string, string>>
+  /** It gets the traces of requests. */
+  readonly trace?: boolean | undefined
 }
 
 /** A model at a provider, as writers of requests need it. */

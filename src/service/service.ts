@@ -1,5 +1,5 @@
 import type { Changes } from './changes.ts'
-import type { Trail } from './trail.ts'
+import type { AttemptTrace, Trail } from './trail.ts'
 
 /** What accompanies one request on its way through the layers. */
 export interface Call {
@@ -14,6 +14,8 @@ export interface Call {
   onProgress?(): void
   /** Gets the changes of the request for the upstream that is asked. Absent: they are not noted. */
   readonly changes?: Changes | undefined
+  /** Absent: the request is not traced. */
+  readonly trace?: AttemptTrace | undefined
   /** Tells callers apart, for the health of upstreams. Absent: unknown. */
   callerId?(): string
   /** No other candidate is left to be asked: there is no reason to give this one up early. */

@@ -26,6 +26,34 @@ export interface Attempt {
   readonly adjusted?: readonly string[]
   /** The stream was ended at what a hard limit of money had left. */
   readonly isEndedAtLimit?: true
+  /** Absent: the request is not traced. */
+  readonly span?: AttemptSpan
+}
+
+/** The upstream of an attempt, as spans name it. */
+export interface SpanTarget {
+  /** The brand, or the id of the provider. */
+  readonly system: string
+  /** Its host. Empty: it is reached nowhere. */
+  readonly address: string
+  readonly port: number
+}
+
+/** What a trace knows of an attempt, beside its facts. */
+export interface AttemptSpan {
+  /** 16 hexadecimal digits. */
+  readonly id: string
+  /** Milliseconds from the arrival of the request to the start of the attempt. */
+  readonly afterMs: number
+  readonly target: SpanTarget
+}
+
+/** The trace of a request, for its attempts. */
+export interface AttemptTrace {
+  /** Begins the span of an attempt. */
+  begin(target: SpanTarget): AttemptSpan
+  /** Header lines that tell the upstream of the span that was begun last. May be empty. */
+  readonly headers: string
 }
 
 /** Tokens of a request and of its answer. */

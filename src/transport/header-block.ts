@@ -57,6 +57,13 @@ export function headerBlock(headers: Readonly<Record<string, string>>): HeaderBl
   return lines as HeaderBlock
 }
 
+/** Adds header lines that cannot have faults, each with its line break. */
+export function withLines(block: HeaderBlock, lines: string): HeaderBlock {
+  // Both parts are header lines.
+  // oxlint-disable-next-line typescript/consistent-type-assertions
+  return `${block}${lines}` as HeaderBlock
+}
+
 /**
  * Returns the scheme, host and port of a URL.
  *

@@ -10,6 +10,7 @@ import type { Dialect, ExchangeNotes, ModelTarget } from '../protocols/protocol.
 import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call, Service } from '../service/service.ts'
+import { withLines } from '../transport/header-block.ts'
 import {
   responseMemoryError,
   TransportError,
@@ -118,7 +119,7 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
           origin,
           method: 'POST',
           path,
-          headers: signed.block,
+          headers: upstream.endpoint.trace && call.trace ? withLines(signed.block, call.trace.headers) : signed.block,
           body,
           connectMs,
           bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : spoken.bytesMax,

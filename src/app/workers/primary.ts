@@ -20,6 +20,7 @@ import { packageVersion } from '../package.ts'
 import { buildPage } from '../page/page-build.ts'
 import type { ServeContext } from '../serve-context.ts'
 import { breakerStates } from '../single-runtime.ts'
+import type { Telemetry } from '../telemetry.ts'
 import { readTimers, type ServeTimers } from '../timers.ts'
 import { UseKeeper } from '../use-keeper.ts'
 import type { PrimaryHandlers, WorkerHandlers } from './worker-messages.ts'
@@ -55,13 +56,15 @@ export class Primary {
   readonly #probe = sharedProbe()
   readonly #kills = new WeakMap<Channel<WorkerHandlers>, () => void>()
   readonly #spending: Spending
+  readonly #telemetry: Telemetry | undefined
   #page: Promise<void> | undefined
 
-  constructor(context: ServeContext, stores: Stores) {
+  constructor(context: ServeContext, stores: Stores, telemetry?: Telemetry) {
     const { given, environment, log } = context
     const count = given.workers ?? 1
     this.#context = context
     this.#stores = stores
+    this.#telemetry = telemetry
     this.#timers = readTimers(environment)
     this.state = { port: given.port, hasStarted: false, isStopping: false }
     this.#use = new UseKeeper(log)
@@ -71,8 +74,10 @@ export class Primary {
       logLinesDropped: () => log.dropped,
       ledgerRowsDropped: () => this.#use.rowsDropped,
       onBatch: this.#use.addBatch,
+      ...(telemetry && { spansDropped: telemetry.dropped, onRecord: telemetry.record }),
       now: Date.now,
     })
+    telemetry?.start(() => this.#observer.metricValues())
     this.#spending = ledgerSpending(this.#use)
     this.#authority = new LimitAuthority({ processes: count, clock, spending: this.#spending, now: Date.now })
     this.files = this.#sharedFiles()
@@ -96,6 +101,7 @@ export class Primary {
 
   async close(): Promise<void> {
     this.files.close()
+    await this.#telemetry?.close()
     await this.#stores.close()
     await this.#use.close()
     await this.#context.log.flush()

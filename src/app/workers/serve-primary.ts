@@ -1,5 +1,6 @@
 import { StartFailed } from '../../cluster/supervisor.ts'
 import { findStores } from '../find-stores.ts'
+import { findTelemetry } from '../find-telemetry.ts'
 import { reservePort } from '../listen.ts'
 import { untilAborted, type ServeContext, type ServeProcess } from '../serve-context.ts'
 import { Primary } from './primary.ts'
@@ -15,7 +16,9 @@ export async function servePrimary(
   { stdout, signal }: Pick<ServeProcess, 'stdout' | 'signal'>,
 ): Promise<number> {
   const releasePort = reservePort(context.given.host, context.given.port)
-  const primary = new Primary(context, await findStores(context.given.store, context.log))
+  const { given, environment, log } = context
+  const stores = await findStores(given.store, log)
+  const primary = new Primary(context, stores, await findTelemetry(environment, log))
   const { workers, files, state, roll } = primary
   const unhandle = onSignals({ SIGUSR2: roll, SIGHUP: () => void files.reloadAll() })
   // A second signal ends this process at once; here it ends its workers, too.

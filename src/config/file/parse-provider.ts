@@ -227,6 +227,7 @@ export const providerShape = objectShape(
       { ca: certificateFile, cert: certificateFile, key: certificateFile },
       { hints: { certificate: 'cert', private_key: 'key', ca_file: 'ca', cert_file: 'cert', key_file: 'key' } },
     ),
+    trace: flagShape,
     headers: headersShape,
     models: modelsShape,
     timeouts: objectShape(

@@ -82,7 +82,7 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     models: resolveModels(entry, brand, protocol),
     timeouts: resolveTimeouts(entry),
     retries: entry.retries ?? 0,
-    ...ownNumbers(entry),
+    ...ownSettings(entry),
     overrides: entry.overrides ?? table(),
     ...(entry.defaults === undefined ? {} : { defaults: entry.defaults }),
     quirks: resolveQuirks(entry, host, baseUrl, protocol),
@@ -111,8 +111,16 @@ function resolveTimeouts({ timeouts }: ParsedProvider): ProviderConfig['timeouts
 }
 
 /** Settings without a default. */
-function ownNumbers({ maxConcurrent, price }: ParsedProvider): Pick<ProviderConfig, 'maxConcurrent' | 'price'> {
-  return { ...(maxConcurrent === undefined ? {} : { maxConcurrent }), ...(price === undefined ? {} : { price }) }
+function ownSettings({
+  maxConcurrent,
+  price,
+  trace,
+}: ParsedProvider): Pick<ProviderConfig, 'maxConcurrent' | 'price' | 'trace'> {
+  return {
+    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+    ...(price === undefined ? {} : { price }),
+    ...(trace === undefined ? {} : { trace }),
+  }
 }
 
 /** The owner's fields of the profile. */

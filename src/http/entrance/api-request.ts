@@ -1,6 +1,7 @@
 import type { Ask } from '../../formats/ask.ts'
 import { askedTokens } from '../../formats/demand.ts'
 import type { Envelope, Format } from '../../formats/format.ts'
+import { readRequestSettings, type RequestSettings } from '../../formats/request-settings.ts'
 import { usualTokens, type PromptSize } from '../../formats/size.ts'
 import type { Usage } from '../../formats/usage.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
@@ -8,6 +9,7 @@ import { Booking } from '../../gateway/booking.ts'
 import type { GatewayCall } from '../../gateway/gateway-call.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
+import type { RequestTrace } from '../../observe/trace.ts'
 import type { RunningRequest } from '../../observe/under-way.ts'
 import { credibleUsage, estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
 import { countOf } from '../../prices/units.ts'
@@ -46,6 +48,8 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   turn: ProviderTurn | undefined
   firstTokenMs: number | undefined
   readonly booking = new Booking()
+  readonly trace: RequestTrace | undefined
+  settings: RequestSettings | undefined
   admission: LimitAdmission | undefined
   /** Its content is kept. */
   content: TakingContent | undefined
@@ -66,6 +70,9 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.context = context
     this.format = format
     this.options = options
+    this.trace = options
+      .tracer?.()
+      ?.begin(this.headers, context.started, options.trustsAll === true || isKnown(context))
   }
 
   /** Begins the work for an admitted request. @returns its reservation for the body */
@@ -135,6 +142,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.model = ask.model
     this.stream = ask.stream
     this.#ask = ask
+    if (this.trace?.facts.isSampled === true) this.settings = readRequestSettings(ask)
     const { signal } = this.controller
     if (this.left.aborted) this.#leave()
     if (signal.aborted) return Promise.reject(signal.reason)
@@ -148,6 +156,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
       caller,
       callerId: () => `${caller.key?.line ?? ''} ${caller.person?.id ?? ''}`,
       booking: this.booking,
+      trace: this.trace,
       onTurn: (provider) => {
         this.turn = { provider, since: performance.now() }
       },
@@ -265,6 +274,10 @@ function countedTokens({ promptTokens, completionTokens, totalTokens }: Usage): 
   const parts = prompt === undefined || completion === undefined ? undefined : prompt + completion
   const total = countOf(totalTokens)
   return total === undefined || parts === undefined ? (total ?? parts) : Math.max(total, parts)
+}
+
+function isKnown({ caller: { key, person } }: HandlerContext): boolean {
+  return key !== undefined || person !== undefined
 }
 
 function refuseAtLimit({ refused }: LimitAdmission): void {

@@ -1,6 +1,7 @@
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { RequestRecord } from '../../observe/record.ts'
+import type { Tracer } from '../../observe/trace.ts'
 import type { LearnedSizes } from '../../prices/token-sizes.ts'
 import type { AnswerBudget } from '../../service/answer-budget.ts'
 import type { AdmissionOptions, OpenRequests } from './admission.ts'
@@ -32,6 +33,10 @@ export interface EntranceOptions extends AdmissionOptions {
   readonly limiter?: () => Limiter | undefined
   /** Takes content of requests. Absent or `undefined`: none is kept. */
   readonly content?: () => ContentIntake | undefined
+  /** Traces requests. Absent or `undefined`: they are not traced. */
+  readonly tracer?: () => Tracer | undefined
+  /** The flag of a caller's trace is followed although its caller is not known. Default: false. */
+  readonly trustsAll?: boolean
   /** Learned from counted answers, for estimates of others. */
   readonly tokenSizes: LearnedSizes
   readonly streamsOpen: { add(difference: number): void }

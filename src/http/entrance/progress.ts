@@ -1,10 +1,12 @@
 import { WireError } from '../../formats/error.ts'
 import type { Format } from '../../formats/format.ts'
+import type { RequestSettings } from '../../formats/request-settings.ts'
 import type { Usage } from '../../formats/usage.ts'
 import type { BookedAttempt, Booking } from '../../gateway/booking.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
 import { trailEntries, type RecordedAttempt, type RequestRecord } from '../../observe/record.ts'
+import type { RequestTrace } from '../../observe/trace.ts'
 import type { RunningRequest } from '../../observe/under-way.ts'
 import type { Cost, CostOf } from '../../prices/cost.ts'
 import { credibleUsage } from '../../prices/estimated-usage.ts'
@@ -56,6 +58,10 @@ export interface Progress {
   /** The request's part of limits. Absent: no limit names its caller. */
   readonly admission?: LimitAdmission | undefined
   readonly booking: Booking
+  /** Absent: it is not traced. */
+  readonly trace?: RequestTrace | undefined
+  /** Absent: its spans are not exported. */
+  readonly settings?: RequestSettings | undefined
 }
 
 /** Maps any error to the client's error. Internal errors become a generic 500. */
@@ -99,7 +105,7 @@ export function recordOf(
   { status, error }: Outcome,
   usage: Usage | undefined,
 ): RequestRecord {
-  const { context, format, trail, time, model, stream, served, firstTokenMs, booking } = progress
+  const { context, format, trail, time, model, stream, served, firstTokenMs, booking, trace, settings } = progress
   const { name: user, person, key } = context.caller
   const cost = costOf(progress, usage)
   return {
@@ -124,6 +130,8 @@ export function recordOf(
     cost,
     ...limitsMet(progress),
     unrecorded: unrecorded(booking, cost && served?.provider),
+    trace: trace?.facts,
+    settings,
   }
 }
 

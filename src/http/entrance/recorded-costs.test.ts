@@ -30,7 +30,7 @@ const timeouts = { connectMs: 1_000, attemptMs: 1_000, firstTokenMs: 1_000, idle
 /** A provider that answers like this, within all layers. */
 function provider(id: string, exchange: AnswerService, price: number, continues: boolean): Provider {
   const answer = providerLayers(exchange, {
-    config: { id, retries: 0, timeouts },
+    config: { id, baseUrl: '', retries: 0, timeouts },
     isSilent: false,
     limit: undefined,
     health: healthBook(() => performance.now()).of(id, 'm'),

@@ -2,7 +2,7 @@ import type { Changes } from '../changes.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { type Call, callController, type CallSignal, type Layer } from '../service.ts'
 import type { SharedTimer, SharedTimers } from '../shared-timers.ts'
-import type { Trail } from '../trail.ts'
+import type { AttemptTrace, Trail } from '../trail.ts'
 
 /** Longest time of an upstream that shows progress, in milliseconds. */
 const progressMs = 300_000
@@ -41,6 +41,7 @@ type Limits = Omit<DeadlineOptions<unknown>, 'msOf'>
 class LimitedAttempt implements Call {
   readonly trail: Trail
   readonly changes: Changes | undefined
+  readonly trace: AttemptTrace | undefined
   readonly #controller = callController()
   readonly #outer: CallSignal
   readonly #limits: Limits
@@ -50,9 +51,10 @@ class LimitedAttempt implements Call {
   /** Ends an attempt that shows progress for too long. */
   #total: SharedTimer | undefined
 
-  constructor({ signal, trail, changes }: Call, limits: Limits) {
+  constructor({ signal, trail, changes, trace }: Call, limits: Limits) {
     this.trail = trail
     this.changes = changes
+    this.trace = trace
     this.#outer = signal
     this.#limits = limits
     signal.addEventListener('abort', this.#leave, { once: true })

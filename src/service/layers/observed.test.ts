@@ -8,6 +8,8 @@ import { observed } from './observed.ts'
 import { retry } from './retry.ts'
 import { traced } from './traced.ts'
 
+const target = { system: 'groq', address: 'groq.test', port: 443 }
+
 interface Reply {
   readonly text: string
 }
@@ -40,7 +42,7 @@ function subject({ isProbe = false } = {}) {
     now: clock.now,
     onEnd: (_reply, listener) => void ends.push(listener),
   })
-  const layer: Layer<string, Reply> = (inner) => stack(inner, outer, traced({ name: 'groq', now: clock.now }))
+  const layer: Layer<string, Reply> = (inner) => stack(inner, outer, traced({ name: 'groq', target, now: clock.now }))
   return {
     clock,
     settled,
@@ -214,7 +216,7 @@ describe('an observed attempt', () => {
         },
         observed({ health, now: clock.now, onEnd: () => undefined }),
         retry({ retries: 5, sleep: async () => undefined, onRetry: health.retrying }),
-        traced({ name: 'groq', now: clock.now }),
+        traced({ name: 'groq', target, now: clock.now }),
       )('', call),
     )
     expect({ settled, waited, trail: call.trail.map(({ failure }) => failure) }).toEqual({

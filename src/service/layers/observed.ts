@@ -61,6 +61,6 @@ export function observed<Request, Reply>({ health, onEnd, now }: ObservedOptions
     }
 }
 
-function asProbe({ signal, trail, changes }: Call): Call {
-  return { signal, trail, changes, isProbe: true }
+function asProbe({ signal, trail, changes, trace }: Call): Call {
+  return { signal, trail, changes, trace, isProbe: true }
 }
