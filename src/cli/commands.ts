@@ -7,6 +7,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'providers', load: async () => (await import('./providers.ts')).providersCommand },
   { name: 'models', load: async () => (await import('./models.ts')).modelsCommand },
   { name: 'init', load: async () => (await import('./init.ts')).initCommand },
+  { name: 'import', load: async () => (await import('./import.ts')).importCommand },
   { name: 'connect', load: async () => (await import('./client-commands.ts')).clientCommands.connect() },
   { name: 'sessions', load: async () => (await import('./sessions.ts')).sessionsCommand },
   { name: 'usage', load: async () => (await import('./usage.ts')).usageCommand },
