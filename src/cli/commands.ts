@@ -4,6 +4,7 @@ import type { CommandEntry } from '../base/command-line/command.ts'
 export const commands: readonly CommandEntry[] = [
   { name: 'serve', load: async () => (await import('./serve.ts')).serveCommand },
   { name: 'check', load: async () => (await import('./check.ts')).checkCommand },
+  { name: 'drill', load: async () => (await import('./drill.ts')).drillCommand },
   { name: 'providers', load: async () => (await import('./providers.ts')).providersCommand },
   { name: 'models', load: async () => (await import('./models.ts')).modelsCommand },
   { name: 'init', load: async () => (await import('./init.ts')).initCommand },

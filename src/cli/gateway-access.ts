@@ -3,6 +3,7 @@ import type { CommandContext } from '../base/command-line/command.ts'
 import { harmless } from '../base/shown-text.ts'
 import type { Config } from '../config/config.ts'
 import type { Gateway } from '../gateway/gateway.ts'
+import type { PriceBook } from '../prices/price-book.ts'
 
 /** A gateway in this process, to be closed after use. */
 export interface OpenGateway extends Gateway {
@@ -11,16 +12,17 @@ export interface OpenGateway extends Gateway {
   close(): void
 }
 
+interface OpenOptions {
+  readonly isFresh: boolean
+  readonly isOffline?: boolean
+}
+
 /** Access to the configuration and its providers; replaced in tests. */
 export interface GatewayAccess {
   /** @throws {ConfigError} */
   load(file: string | undefined, context: Pick<CommandContext, 'environment' | 'stderr'>): Promise<Config>
-  /** Opens a gateway. @param options.isFresh ignore cached model lists */
-  open(
-    config: Config,
-    environment: CommandContext['environment'],
-    options: { readonly isFresh: boolean },
-  ): Promise<OpenGateway>
+  /** Opens a gateway. @param options.isFresh ignore cached model lists @param options.isOffline send nothing */
+  open(config: Config, environment: CommandContext['environment'], options: OpenOptions): Promise<OpenGateway>
 }
 
 /** Access to the configuration of this machine, with the gateway of the service. */
@@ -51,35 +53,42 @@ async function loadHere(
   return config
 }
 
-async function openHere(
-  config: Config,
-  environment: CommandContext['environment'],
-  { isFresh }: { readonly isFresh: boolean },
-): Promise<OpenGateway> {
-  const [
-    { assembleGateway },
-    { httpClient },
-    { healthBook },
-    { unlimitedAnswerBudget },
-    { findHome },
-    { loadPrices },
-    { priceBook },
-    { shippedPrices },
-  ] = await Promise.all([
-    import('../app/assemble.ts'),
-    import('../transport/http-client.ts'),
-    import('../service/health/health.ts'),
-    import('../service/answer-budget.ts'),
-    import('../config/home.ts'),
+/** The prices of this machine. */
+export async function pricesHere(environment: CommandContext['environment']): Promise<PriceBook> {
+  const [{ loadPrices }, { priceBook }, { shippedPrices }] = await Promise.all([
     import('../config/file/parse-prices.ts'),
     import('../prices/price-book.ts'),
     import('../app/shipped-prices.ts'),
   ])
-  const transport = httpClient()
   const prices = priceBook(shippedPrices())
   const { own, fetched } = await loadPrices(environment)
   prices.replace(own)
   prices.replaceFetched(fetched?.prices ?? new Map())
+  return prices
+}
+
+async function openHere(
+  config: Config,
+  environment: CommandContext['environment'],
+  { isFresh, isOffline = false }: OpenOptions,
+): Promise<OpenGateway> {
+  const [
+    { assembleGateway },
+    { httpClient },
+    { drillTransport },
+    { healthBook },
+    { unlimitedAnswerBudget },
+    { findHome },
+  ] = await Promise.all([
+    import('../app/assemble.ts'),
+    import('../transport/http-client.ts'),
+    import('../app/drill/drill-transport.ts'),
+    import('../service/health/health.ts'),
+    import('../service/answer-budget.ts'),
+    import('../config/home.ts'),
+  ])
+  const transport = isOffline ? drillTransport(() => 'timeout') : httpClient()
+  const prices = await pricesHere(environment)
   const assembled = assembleGateway(config, {
     transport,
     prices,
