@@ -71,7 +71,15 @@ interface Source {
 
 async function source(options: ReturnType<typeof readFlags>): Promise<Source> {
   const tools = new Tools(options.tools, say)
+  // A missing program is named before minutes of work.
   const git = await tools.find('git')
+  for (const name of ['npm', 'tar', 'mmdebstrap'] as const) await tools.find(name)
+  if (options.push) await tools.find('crane')
+  if (options.key !== undefined) {
+    await tools.find('cosign')
+    if (!options.key.includes('://') && !(await Bun.file(options.key).exists()))
+      throw new ReleaseError(`there is no key at ${options.key}: cosign generate-key-pair makes one`)
+  }
   const changed = (await run([git, 'status', '--porcelain'])).trim()
   if (changed !== '' && !options['any-tree'])
     throw new ReleaseError(`these files are not committed (--any-tree allows it):\n${changed}`)
