@@ -55,8 +55,8 @@ export class ActiveConfig {
     return this.#last.notice
   }
 
-  /** Reloads the file; a faulty one is reported and ignored. Never rejects. */
-  reload(): Promise<unknown> {
+  /** Reloads the file; a faulty one is reported and ignored. Never rejects. @returns as {@link FollowedFile.reload} */
+  reload(): Promise<boolean> {
     return this.#watch.reload()
   }
 

@@ -21,10 +21,9 @@ import type { KeptIntake } from './content-intake.ts'
 import { tracerFor } from './find-telemetry.ts'
 import type { PageNeeds, ServedPage } from './page/serve-page.ts'
 import type { Runtime } from './runtime.ts'
-import type { ServeContext } from './serve-context.ts'
 
 /** The parts of the service that its routes need. */
-export interface RouteNeeds extends PageNeeds, Pick<ServeContext, 'given'> {
+export interface RouteNeeds extends PageNeeds {
   readonly runtime: Runtime
   readonly address: { readonly isLoopback: boolean; readonly corsOrigins: readonly string[] }
   readonly page: ServedPage

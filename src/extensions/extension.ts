@@ -229,6 +229,12 @@ export interface Contribution {
   mayEnter?(person: Person): boolean
   /** Called for each person that the guards let pass. The request waits for it. It does not reject. */
   onEntry?(person: Person): void | Promise<void>
+  /**
+   * Asks the identity provider whether people can sign in with these settings, as far as that shows before they do.
+   *
+   * @throws {WireError} 400 in words for the owner
+   */
+  probe?(): Promise<void>
   readonly part?: PartClaim
   readonly people?: SignedInPeople
   /** URL that identifies the identity provider of its people. They have ids by `personIdAt`. */
@@ -238,9 +244,45 @@ export interface Contribution {
   close?(): Promise<void>
 }
 
-/** An optional part of the service, switched on by name (`SVC_AUTH`, `--auth`). */
+/** An identity provider that owners may choose on the page. */
+export interface SetUpProvider {
+  readonly id: string
+  readonly name: string
+  /** What else says where people sign in: a server, an issuer or a directory (tenant). Absent: nothing. */
+  readonly place?: { readonly kind: 'server' | 'issuer' | 'directory'; readonly isRequired: boolean }
+  /** The page on which a client is registered. Absent: it is at the server. */
+  readonly registerUrl?: string
+}
+
+/** What owners say on the page to have people sign in. */
+export interface SignInSetUp {
+  /** The id of a {@link SetUpProvider}. */
+  readonly provider: string
+  readonly place?: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly redirectUri: string
+  /** Those who may sign in. */
+  readonly users: readonly string[]
+}
+
+/** How owners set an extension for sign-in up on the page. */
+export interface SetUp {
+  /** The most usual one first. */
+  readonly providers: readonly SetUpProvider[]
+  /** Name of the member that holds the client secret. */
+  readonly secretMember: string
+  /** Path of the redirect URI. */
+  readonly callbackPath: string
+  /** The members of the file that a set-up decides; `undefined`: the member is left out. They are not checked. */
+  members(given: SignInSetUp): Readonly<Record<string, unknown>>
+}
+
+/** An optional part of the service, switched on by name (`--auth`, `SVC_AUTH`, `auth` in providers.json). */
 export interface Extension<Added extends Contribution = Contribution> {
   readonly name: string
+  /** Absent: it is set up in its file alone. */
+  readonly setUp?: SetUp
   /**
    * Starts the extension. Called again for each change of the configuration file; the new contribution replaces the
    * previous one, which is closed. Stores are kept. `undefined` means that the configuration switches the extension

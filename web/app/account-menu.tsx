@@ -12,6 +12,7 @@ import { Avatar } from './avatar.tsx'
 import { displayNameOf } from './display-name.ts'
 import type { Frame } from './frame.ts'
 import { chooseLanguage, languageChoice, languageNames } from './language.ts'
+import { maySetUpSignIn } from './manage.ts'
 import { restartOtherTabs, restartPage } from './restart-page.ts'
 import { navigate } from './route.ts'
 import { chooseTheme, theme } from './theme.ts'
@@ -57,6 +58,7 @@ export function AccountMenu({ frame: { parts, onShortcuts } }: { readonly frame:
         choices={choices}
         items={[
           ...ownViews(boot).map((item, index) => ({ ...item, isApart: index === 0 })),
+          ...(maySetUpSignIn(boot) ? [letSignIn] : []),
           { label: say.app.keyboard, icon: 'keyboard', keys: '?', run: onShortcuts },
           ...ofExtensions,
         ]}
@@ -82,6 +84,7 @@ function ownViews({ isOwner, hasUsage, hasKeys }: Boot): readonly MenuEntry[] {
   ]
 }
 
+const letSignIn: MenuEntry = { label: say.app.letSignIn, icon: 'users', run: () => navigate({ view: 'people' }) }
 const ownKeys: MenuEntry = { label: say.app.yourKeys, icon: 'key', run: () => navigate({ view: 'keys' }) }
 const ownRequests: MenuEntry = { label: say.app.yourRequests, icon: 'list', run: () => navigate({ view: 'requests' }) }
 const ownUsage: MenuEntry = { label: say.app.yourUsage, icon: 'chart', run: () => navigate({ view: 'usage' }) }

@@ -25,13 +25,18 @@ export const manageGroups: readonly { readonly title: string; readonly entries: 
   {
     title: say.manage.access,
     entries: [
-      { view: 'people', icon: 'users', isShown: ({ hasPeople }) => hasPeople === true },
+      { view: 'people', icon: 'users', isShown: (boot) => boot.hasPeople === true || maySetUpSignIn(boot) },
       { view: 'keys', icon: 'key', isShown: ({ hasKeys }) => hasKeys === true },
       { view: 'limits', icon: 'shield', isShown: ({ hasLimits }) => hasLimits === true },
       { view: 'audit', icon: 'clock', isShown: ({ hasKeys }) => hasKeys === true },
     ],
   },
 ]
+
+/** Whether an owner may have people sign in, since no one does. */
+export function maySetUpSignIn({ isOwner, isClosed, hasPeople, user }: Boot): boolean {
+  return isOwner && !isClosed && hasPeople !== true && user === undefined
+}
 
 /** Whether a view is in the area Manage, which only owners have. */
 export function isManaged({ view }: Pick<Route, 'view'>, { isOwner }: Pick<Boot, 'isOwner'>): boolean {

@@ -20,12 +20,19 @@ import { Notice } from '../ui/notice.tsx'
 import { useLoaded } from '../ui/use-answer.ts'
 import { useNow } from '../ui/use-now.ts'
 import { AdmissionDialog } from './admission-dialog.tsx'
+import { SetUpSignIn } from './set-up-sign-in.tsx'
 import { loadPeople, tightestOf, type PeopleState } from './use-people.ts'
 
 const refreshMs = 30_000
 
-/** The people who are signed in, their sessions, and those who were refused, for owners. */
+/** The people who are signed in, for owners. While no one signs in, the form that has people do. */
 export function PeopleView(): ReactNode {
+  const { boot } = useServices()
+  return boot.hasPeople === true ? <SignedIn /> : <SetUpSignIn />
+}
+
+/** The people who are signed in, their sessions, and those who were refused. */
+function SignedIn(): ReactNode {
   const { boot, client } = useServices()
   const asked = { hasUsage: boot.hasUsage === true, hasLimits: boot.hasLimits === true }
   const now = useNow(refreshMs)

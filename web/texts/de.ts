@@ -4,6 +4,7 @@ import { limitForm, limits } from './de/limits.ts'
 import { people } from './de/people.ts'
 import { providers } from './de/providers.ts'
 import { requests } from './de/requests.ts'
+import { signInSetUp } from './de/sign-in-set-up.ts'
 import { usage } from './de/usage.ts'
 import type { Texts } from './en.ts'
 import { plural } from './locale.ts'
@@ -127,6 +128,7 @@ export const de: Texts = {
     tokenRefused: 'Dieses Token wird nicht angenommen.',
     tryInAMoment: (why) => `${why}. Versuchen Sie es gleich noch einmal.`,
     viewFailed: 'Diese Ansicht ist abgestürzt',
+    letSignIn: 'Personen anmelden lassen',
     yourKeys: 'Ihre Schlüssel',
     yourRequests: 'Ihre Anfragen',
     yourUsage: 'Ihre Nutzung',
@@ -998,6 +1000,7 @@ export const de: Texts = {
   keys,
   limitForm,
   people,
+  signInSetUp,
   programKey,
   limits,
   providers,

@@ -4,6 +4,7 @@ import { limitForm, limits } from './en/limits.ts'
 import { people } from './en/people.ts'
 import { providers } from './en/providers.ts'
 import { requests } from './en/requests.ts'
+import { signInSetUp } from './en/sign-in-set-up.ts'
 import { usage } from './en/usage.ts'
 import { plural } from './locale.ts'
 
@@ -128,6 +129,7 @@ export const en = {
     tokenRefused: 'This token is not accepted.',
     tryInAMoment: (why: string) => `${why}. Try again in a moment.`,
     viewFailed: 'This view failed',
+    letSignIn: 'Let people sign in',
     yourKeys: 'Your keys',
     yourRequests: 'Your requests',
     yourUsage: 'Your usage',
@@ -906,6 +908,7 @@ export const en = {
   keys,
   limitForm,
   people,
+  signInSetUp,
   programKey,
   limits,
   providers,

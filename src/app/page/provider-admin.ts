@@ -138,7 +138,7 @@ async function wantedProvider(wanted: ProviderLookRequest, options: ProviderFile
 }
 
 /** The echo gives way to the first provider. */
-function firstText({ config, environment }: ProviderAdminOptions): string {
+export function firstText({ config, environment }: Pick<ProviderAdminOptions, 'config' | 'environment'>): string {
   const { source } = config()
   return source.kind === 'echo' ? '{\n  "providers": [\n  ]\n}\n' : initialConfig(config(), { environment })
 }

@@ -21,6 +21,7 @@ import { presetsApi } from '../../http/page/presets-api.ts'
 import { previewRoute } from '../../http/page/preview.ts'
 import { providersApi } from '../../http/page/providers-api.ts'
 import { requestsApi } from '../../http/page/requests-api.ts'
+import { signInApi } from '../../http/page/sign-in-api.ts'
 import { usageApi } from '../../http/page/usage-api.ts'
 import type { Route } from '../../http/route.ts'
 import type { Logger } from '../../observe/log.ts'
@@ -28,14 +29,17 @@ import type { Observer } from '../../observe/observer.ts'
 import { isOwner } from '../../people/owners.ts'
 import type { Caller, Person } from '../../people/person.ts'
 import { isMember, managedTeams } from '../../people/teams.ts'
+import type { Transport } from '../../transport/transport.ts'
 import type { ActiveConfig } from '../active-config.ts'
 import type { Dependencies } from '../assemble.ts'
 import { haveKeys } from '../check-access.ts'
+import { hostFetch } from '../extensions/host-fetch.ts'
 import type { RunningExtensions } from '../extensions/run-extensions.ts'
 import type { AccessFile, ActiveAccess } from '../follow-access.ts'
 import type { KeyFiles } from '../key-files.ts'
 import { packageVersion, programName } from '../package.ts'
 import type { Runtime } from '../runtime.ts'
+import type { ServeContext } from '../serve-context.ts'
 import type { SharedHistory } from '../shared-history.ts'
 import type { SharedLedger } from '../shared-ledger.ts'
 import type { ServeTimers } from '../timers.ts'
@@ -43,16 +47,18 @@ import { useOfTeam, useTeams } from '../use-of-people.ts'
 import { limitDrafts } from './limit-drafts.ts'
 import { findPage } from './page-build.ts'
 import { peopleAdmission } from './people-admission.ts'
-import { providerAdmin } from './provider-admin.ts'
+import { firstText, providerAdmin } from './provider-admin.ts'
+import { signInAdmin, type SignInAdmin } from './sign-in-admin.ts'
 
 /** The parts of the service that the page needs. */
-export interface PageNeeds {
+export interface PageNeeds extends Pick<ServeContext, 'given'> {
   /** Path of providers.json, which need not exist. */
   readonly path: string
   readonly environment: Environment
   /** Keys of providers, with the variables. */
   readonly keys: KeyFiles
   readonly active: ActiveConfig
+  readonly transport: Transport
   readonly dependencies: Dependencies
   readonly observer: Observer
   readonly ledger: Pick<SharedLedger, 'use' | 'audit' | 'record'>
@@ -95,6 +101,11 @@ export function servePage(needs: PageNeeds): ServedPage {
       previewRoute(),
       bootRoute({ ...bootFacts(needs, rights), modulesOf: async (name) => (await files())?.parts.get(name) }),
       ...configurationRoutes(needs, rights),
+      ...signInApi({
+        ...signInOf(needs),
+        ...rights,
+        bodyTimes: { totalMs: needs.timers.bodyMs, idleMs: needs.timers.bodyIdleMs },
+      }),
       ...peopleRoutes(needs, rights),
       ...recordRoutes(needs, rights),
     ],
@@ -208,6 +219,29 @@ function configurationRoutes(needs: PageNeeds, { isOwner, mayEdit }: Rights): re
       ...{ isOwner, mayEdit, bodyTimes },
     }),
   ]
+}
+
+/** Sign-in, while no one signs in yet. */
+function signInOf({
+  given,
+  path,
+  environment,
+  keys,
+  active,
+  extensions,
+  transport,
+  ledger,
+  log,
+}: PageNeeds): SignInAdmin {
+  return signInAdmin({
+    file: resolve(path),
+    ...{ environment, keys, given, extensions, log },
+    firstText: () => firstText({ config: () => active.config, environment: keys.environment }),
+    fetch: hostFetch(transport, environment),
+    reload: () => active.reload(),
+    record: ledger.record,
+    now: Date.now,
+  })
 }
 
 /** Those who are signed in. */

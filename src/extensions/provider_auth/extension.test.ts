@@ -27,7 +27,7 @@ describe('provider_auth', () => {
     const host = hostOf(complete)
     const contribution = await extension.start(host)
     expect(Object.keys(contribution ?? {}).toSorted()).toEqual([
-      ...['guard', 'identityProvider', 'mayEnter', 'origin', 'part', 'people', 'routes'],
+      ...['guard', 'identityProvider', 'mayEnter', 'origin', 'part', 'people', 'probe', 'routes'],
     ])
     const response = await contribution?.routes
       ?.find(({ path }) => path === '/auth/provider')

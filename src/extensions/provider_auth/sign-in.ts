@@ -63,6 +63,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
     }),
     identityProvider: realm,
     mayEnter: personCheck(realm, restrictTo),
+    ...(identityProvider === undefined ? {} : { probe: () => identityProvider.probe() }),
     part: {
       slots: ['SignIn'],
       settings: {

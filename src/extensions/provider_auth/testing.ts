@@ -31,6 +31,7 @@ export function fakeIdentityProvider(): FakeIdentityProvider {
     calls: [],
     secrets: { codeVerifier: 'verifier-of-the-flow', nonce: 'nonce-of-the-flow' },
     begin: async (state) => ({ url: `https://id.test/authorize?state=${state}`, secrets: provider.secrets }),
+    probe: async () => undefined,
     async identify(callback, secrets) {
       provider.calls.push({ callback, secrets })
       if (provider.result instanceof Error) throw provider.result

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../../base/this-machine.ts'
 import { WireError } from '../../formats/error.ts'
 import type { Person } from '../../people/person.ts'
 import type { HandlerContext } from '../handler-context.ts'
@@ -18,6 +19,25 @@ export function ownerCheck(isGuarded: () => boolean, mayOwn: (person: Person | u
 export function checkOwner(isOwner: OwnerCheck, context: HandlerContext): void {
   if (isOwner(context)) return
   throw new WireError(403, 'permission_error', 'owners_only', 'Only owners of this service may do this')
+}
+
+/**
+ * A typed secret must not cross a network in the open. Browsers send the origin of the page, whose scheme a proxy has
+ * not changed.
+ *
+ * @param wayOut how to do without the page, such as `write the key into keys.env`
+ * @throws {WireError} 403
+ */
+export function checkEncrypted(request: Request, wayOut: string): void {
+  const origin = request.headers.get('origin') ?? ''
+  const { protocol, hostname } = new URL(URL.canParse(origin) ? origin : request.url)
+  if (protocol === 'https:' || isLoopbackHost(hostname)) return
+  throw new WireError(
+    403,
+    'permission_error',
+    'not_encrypted',
+    `Keys are taken over https, or on the machine of svc, only: open the page there, or ${wayOut}`,
+  )
 }
 
 /** Who may edit a configuration file as a whole, or entries that decide where prompts and keys go. */

@@ -674,6 +674,52 @@ export interface RefusedEntry {
   readonly last: number
 }
 
+/** What people may choose to sign in with, for an owner who sets sign-in up. */
+export interface SignInAnswer {
+  /** Path of the file that is written, beside providers.json. */
+  readonly file: string
+  /** The most usual one first. */
+  readonly providers: readonly SignInProviderEntry[]
+  /** Path of the redirect URI, behind the origin of the page. */
+  readonly callbackPath: string
+  /** Keys for programs can be switched on, too. */
+  readonly mayAddKeys: boolean
+}
+
+export interface SignInProviderEntry {
+  readonly id: string
+  readonly name: string
+  /** What else says where people sign in. */
+  readonly place?: { readonly kind: 'server' | 'issuer' | 'directory'; readonly isRequired: boolean }
+  /** The page on which a client is registered. */
+  readonly registerUrl?: string
+}
+
+/** `POST /api/sign-in`, and its `draft` without secret and version. */
+export interface SignInChange {
+  /** Id of a {@link SignInProviderEntry}. */
+  readonly provider: string
+  readonly place?: string
+  readonly clientId: string
+  readonly clientSecret?: string
+  /** The owner's name at the identity provider. */
+  readonly user: string
+  /** Further people who may sign in. */
+  readonly others: readonly string[]
+  readonly hasKeys: boolean
+  /** Origin of the page, to which people come back. */
+  readonly origin: string
+  /** Of the draft that was shown. */
+  readonly version?: string
+}
+
+/** The members of both files that a set-up would write. The secret is hidden. */
+export interface SignInDraftAnswer {
+  readonly version: string
+  readonly files: readonly { readonly file: string; readonly before: string; readonly after: string }[]
+  readonly faults: readonly string[]
+}
+
 /** `POST /api/people/admission`: lets a user in, or no more. */
 export interface AdmissionChange {
   readonly user: string

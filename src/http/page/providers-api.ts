@@ -1,10 +1,8 @@
-import { isLoopbackHost } from '../../base/this-machine.ts'
-import { WireError } from '../../formats/error.ts'
 import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
-import { checkEditor, checkOwner, type EditorCheck } from './owner-check.ts'
+import { checkEditor, checkEncrypted, checkOwner, type EditorCheck } from './owner-check.ts'
 import type {
   BrandsAnswer,
   ProviderChange,
@@ -106,20 +104,9 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
   return routes.map((route) => ({ ...route, isPublic: false }))
 }
 
-/** A typed key must not cross a network in the open. @throws {WireError} 403 */
 function checkKeySafe(wanted: WantedProviderChange | ProviderLookRequest, { request }: HandlerContext): void {
   const given = 'entry' in wanted ? wanted.entry : 'edit' in wanted ? wanted.edit : undefined
-  if (given?.key === undefined) return
-  // Browsers send the origin of the page, whose scheme a proxy has not changed.
-  const origin = request.headers.get('origin') ?? ''
-  const { protocol, hostname } = new URL(URL.canParse(origin) ? origin : request.url)
-  if (protocol === 'https:' || isLoopbackHost(hostname)) return
-  throw new WireError(
-    403,
-    'permission_error',
-    'not_encrypted',
-    'Keys are taken over https, or on the machine of svc, only: open the page there, or write the key into keys.env',
-  )
+  if (given?.key !== undefined) checkEncrypted(request, 'write the key into keys.env')
 }
 
 /** Asks a provider, perhaps after others. */

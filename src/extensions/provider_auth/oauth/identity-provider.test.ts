@@ -140,6 +140,35 @@ function github(answers: Answers = {}, values: Readonly<Record<string, unknown>>
   return { asked, lines, provider: identityProvider(settingsOf(values), host, { requestMs: 1000, totalMs: 2000 }) }
 }
 
+describe('a probe', () => {
+  test.each([
+    ['knows the client, and refuses the code', { error: 'bad_verification_code' }, 200],
+    ['knows the client, as Gitea says it', { error: 'unauthorized_client' }, 400],
+    ['has trouble', { error: 'server_error' }, 500],
+  ])('passes where the identity provider %s', async (_name, body, status) => {
+    const { provider, asked, lines } = github({ [githubUrls.token]: () => json(body, { status }) })
+    await provider.probe()
+    expect(asked.map(form)).toEqual([expect.objectContaining({ client_id: clientId, client_secret: clientSecret })])
+    expect(lines).toEqual([])
+  })
+
+  test.each([
+    ['incorrect_client_credentials', 200],
+    ['invalid_client', 401],
+  ])('fails where the client is refused: %s', async (error, status) => {
+    const { provider } = github({ [githubUrls.token]: () => json({ error }, { status }) })
+    const refused = await refusal(provider.probe())
+    expect(refused).toMatchObject({ status: 400, code: 'invalid_value' })
+    expect(refused.text).not.toContain(clientSecret)
+  })
+
+  test('fails where no identity provider answers', async () => {
+    const { host } = recordingHost({})
+    const provider = identityProvider(settingsOf({ issuer: 'https://id.test' }), host)
+    await expect(provider.probe()).rejects.toThrow('id.test does not answer as an identity provider should (discovery')
+  })
+})
+
 describe('plain OAuth 2.0', () => {
   describe('begin', () => {
     test('builds an authorization URL with all parameters', async () => {

@@ -47,4 +47,11 @@ export interface IdentityProvider {
    * @throws {WireError} 403 `access_denied`, 400, 500, 502 or 504 as listed in docs/errors.md
    */
   identify(callback: CallbackParameters, secrets: FlowSecrets): Promise<Identity>
+  /**
+   * Finds out whether the identity provider answers and takes the client's credentials, by a code that was not given to
+   * anyone.
+   *
+   * @throws {WireError} 400 in words for the owner
+   */
+  probe(): Promise<void>
 }

@@ -4,7 +4,7 @@ import type { Host } from '../../extension.ts'
 import type { Endpoints, Settings } from '../settings/settings.ts'
 import { authorizationRequest } from './authorization-request.ts'
 import type { Identity, IdentityProvider } from './identity-provider.ts'
-import { inStage, notConfigured, ProviderFailure, withWireErrors } from './provider-failure.ts'
+import { inStage, notConfigured, ProviderFailure, withOwnersWords, withWireErrors } from './provider-failure.ts'
 import {
   readJsonBody,
   readJsonObject,
@@ -15,7 +15,7 @@ import {
 } from './provider-request.ts'
 import { isAllowedUrl } from './provider-url.ts'
 import { readCode } from './read-callback.ts'
-import { bearerToken, requestToken } from './token-request.ts'
+import { bearerToken, probeClient, requestToken } from './token-request.ts'
 import { readEmail, readIdentity } from './user-info.ts'
 
 /** An OAuth 2.0 provider (RFC 6749) with a user endpoint whose members `userFields` names. */
@@ -78,6 +78,16 @@ export function oauthProvider(
             ? await fetchEmail(send, endpoints.emailsUrl, token)
             : identity.email
         return { ...identity, email }
+      }),
+    probe: () =>
+      withOwnersWords(displayName, async () => {
+        if (client === undefined || redirectUri === undefined) throw notConfigured()
+        const send = requestSender(host, limits, (url) => isAllowedUrl(url, allowsInsecureHttp))
+        await probeClient(
+          send,
+          { server, client: { client_id: client.id }, secret: client.secret, redirectUri },
+          settings,
+        )
       }),
   }
 }

@@ -6,7 +6,7 @@ import type { Settings, UserFields } from '../settings/settings.ts'
 import { authorizationRequest } from './authorization-request.ts'
 import { discovery } from './discovery.ts'
 import type { IdentityProvider } from './identity-provider.ts'
-import { inStage, notConfigured, ProviderFailure, withWireErrors } from './provider-failure.ts'
+import { inStage, notConfigured, ProviderFailure, withOwnersWords, withWireErrors } from './provider-failure.ts'
 import {
   libraryFetch,
   readJsonObject,
@@ -19,7 +19,7 @@ import {
 } from './provider-request.ts'
 import { isAllowedUrl } from './provider-url.ts'
 import { invalidIssuer, readCode } from './read-callback.ts'
-import { bearerToken, requestToken, type Parties, type TokenResponse } from './token-request.ts'
+import { bearerToken, probeClient, requestToken, type Parties, type TokenResponse } from './token-request.ts'
 import { readIdentity } from './user-info.ts'
 
 /** An OpenID Connect provider (Core 1.0), whose endpoints are discovered from its issuer. */
@@ -79,6 +79,17 @@ export function openidProvider(settings: Settings, issuer: string, host: Host, l
             : claims
         const selected = selectClaims(userFields, userInfo, claims)
         return inStage('user', () => readIdentity(selected, userFields, 'openid', { ...claims, ...userInfo }))
+      }),
+    probe: () =>
+      withOwnersWords(displayName, async () => {
+        if (client === undefined || redirectUri === undefined) throw notConfigured()
+        const send = requestSender(host, limits, isAllowed)
+        const server = await discover(send)
+        await probeClient(
+          send,
+          { server, client: { client_id: client.id }, secret: client.secret, redirectUri },
+          settings,
+        )
       }),
   }
 }

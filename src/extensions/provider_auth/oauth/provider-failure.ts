@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi'
 import { isRecord } from '../../../base/json-value.ts'
-import { WireError } from '../../../formats/error.ts'
+import { invalidRequest, WireError } from '../../../formats/error.ts'
 import type { ExtensionLog } from '../../extension.ts'
 import { IdentityError } from './user-info.ts'
 
@@ -113,6 +113,22 @@ function logAndConvert({ stage, kind, reason, cause }: ProviderFailure, log: Ext
         'The identity provider is not available',
         { advice: tryLater },
       )
+  }
+}
+
+/** As {@link withWireErrors}, in words for an owner who sets sign-in up. Nothing is logged. */
+export async function withOwnersWords(displayName: string, action: () => Promise<void>): Promise<void> {
+  try {
+    await action()
+  } catch (error) {
+    if (!(error instanceof ProviderFailure)) throw error
+    throw error.kind === 'client_refused'
+      ? invalidRequest('invalid_value', `${displayName} refuses the client id or the client secret.`, 'clientSecret')
+      : invalidRequest(
+          'invalid_value',
+          `${displayName} does not answer as an identity provider should (${error.stage}: ${error.reason}).`,
+          'place',
+        )
   }
 }
 

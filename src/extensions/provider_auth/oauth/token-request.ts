@@ -92,6 +92,32 @@ export async function requestToken(
   })
 }
 
+/** Codes that say without doubt that id or secret are wrong: Gitea answers `unauthorized_client` to a wrong code. */
+const sureRefusals: ReadonlySet<string> = new Set(['invalid_client', 'incorrect_client_credentials'])
+/** Reasons without an answer of the token endpoint. */
+const noAnswers: ReadonlySet<string> = new Set(['network', 'timeout', 'url_not_allowed'])
+
+/**
+ * Finds out by a code that was not given to anyone whether the token endpoint takes the client's credentials. What it
+ * says of the code does not matter.
+ *
+ * @throws {ProviderFailure} if it refuses the client, or does not answer
+ */
+export async function probeClient(
+  send: SendRequest,
+  parties: Parties,
+  settings: Pick<Settings, 'tokenAuthMethod' | 'hasPkce'>,
+): Promise<void> {
+  const callback = { state: 'probe', code: 'svc-asks-whether-its-client-is-known', iss: parties.server.issuer }
+  const secrets = settings.hasPkce ? { codeVerifier: oauth.generateRandomCodeVerifier() } : {}
+  try {
+    await requestToken(send, parties, callback, secrets, settings)
+  } catch (error) {
+    if (!(error instanceof ProviderFailure) || sureRefusals.has(error.reason) || noAnswers.has(error.reason))
+      throw error
+  }
+}
+
 /**
  * `client_secret_basic` (RFC 6749 section 2.3.1), with id and secret form-encoded (appendix B): `*-._` stay as they
  * are, a space becomes `+`. `oauth.ClientSecretBasic` encodes `-._` too, which fails at servers that do not decode.
