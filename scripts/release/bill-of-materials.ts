@@ -72,7 +72,7 @@ export function billOfMaterials({ version, time, npm, debian }: Materials): stri
         name: 'svc',
         version,
         purl: svc,
-        licenses: [{ license: { id: 'MIT' } }],
+        licenses: [{ expression: 'MIT' }],
       },
     },
     components,
@@ -89,7 +89,7 @@ function npmComponent({ name, version, license, integrity }: NpmPackage) {
   const [, hash] = /^sha512-(.+)$/.exec(integrity ?? '') ?? []
   const hashes =
     hash === undefined ? {} : { hashes: [{ alg: 'SHA-512', content: Buffer.from(hash, 'base64').toString('hex') }] }
-  return { type: 'library', 'bom-ref': purl, name, version, purl, licenses: [{ license: { id: license } }], ...hashes }
+  return { type: 'library', 'bom-ref': purl, name, version, purl, licenses: [{ expression: license }], ...hashes }
 }
 
 function debianComponent({ name, version, architecture }: DebianPackage) {
