@@ -118,8 +118,10 @@ describe('what the provider gets', () => {
     ])
   })
 
-  test('overrides are forced, and nothing else changes', async () => {
-    await using rig = await startRig([good()], { each: { a: { overrides: { temperature: 0.5, top_k: 40 } } } })
+  test('overrides are forced, defaults fill in, and nothing else changes', async () => {
+    await using rig = await startRig([good()], {
+      each: { a: { overrides: { temperature: 0.5, top_k: 40 }, defaults: { seed: 1, top_p: 0.9 } } },
+    })
     const sent: unknown = JSON.parse(
       await relayed(rig, `{"model":"m",${messages},"temperature":1.5,"seed":9007199254740993}`),
     )
@@ -129,6 +131,7 @@ describe('what the provider gets', () => {
       temperature: 0.5,
       seed: Number('9007199254740993'),
       top_k: 40,
+      top_p: 0.9,
     })
     expect(await relayed(rig, `{"model":"m",${messages},"temperature":1.5,"seed":9007199254740993}`)).toContain(
       '9007199254740993',

@@ -32,7 +32,7 @@ describe('svc import', () => {
     expect({ code, out }).toEqual({ code: 0, out: '' })
     expect(err).toContain('exact        model_list[0].litellm_params.model (line 2) → providers[0].models[0]\n')
     expect(err).toContain('svc: 4 exact, 1 approximate, 0 by hand, 0 not at all\nsvc: variables to set: GROQ_API_KEY\n')
-    expect(err).toContain(`providers.json was written. Next: `)
+    expect(err).toEndWith(`svc: written: ${join(home, 'providers.json')}\nsvc: Next: svc check\n`)
     expect(at('providers.json')).toContain('"api_key": "$GROQ_API_KEY"')
     expect(at('providers.json') + err).not.toContain(literal)
     expect(existsSync(join(home, 'keys.env'))).toBe(false)
@@ -43,6 +43,9 @@ describe('svc import', () => {
     writeFileSync(join(home, 'providers.json'), 'mine')
     const refused = await run(['-'], config)
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('already exists; --force replaces it') })
+    expect(refused.at('providers.json')).toBe('mine')
+    const report = join(home, 'providers.json')
+    expect((await run(['-', '--output', '-', '--report', report], config)).code).toBe(1)
     expect(refused.at('providers.json')).toBe('mine')
     expect((await run(['-', '--force'], config)).code).toBe(0)
     expect(refused.at('providers.json')).not.toBe('mine')
@@ -55,6 +58,12 @@ describe('svc import', () => {
     expect(at('keys.env')).toBe(`OTHER=x\nGROQ_API_KEY=${literal}\n`)
     expect(err).not.toContain('variables to set')
     expect(at('providers.json')).not.toContain(literal)
+  })
+
+  test('writes no line into keys.env that is no key', async () => {
+    const lines = JSON.stringify({ providers: { openai: { keys: [{ value: 'x\nEVIL=1', models: ['m'] }] } } })
+    expect((await run(['-', '--with-keys'], lines)).code).toBe(0)
+    expect(existsSync(join(home, 'keys.env'))).toBe(false)
   })
 
   test('prints the file, or a report in JSON, and writes neither', async () => {

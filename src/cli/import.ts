@@ -56,29 +56,26 @@ async function runImport(context: Context): Promise<number> {
   const imported = await read(context)
   const { files, counts, findings } = imported
   const report = { ...reportOf(imported), variables: files === undefined ? [] : unset(files, context) }
-  if (flags.report !== undefined) await writeConfig(flags.report, `${JSON.stringify(report, undefined, 2)}\n`)
-  if (flags.json) stdout.write(`${JSON.stringify(report)}\n`)
-  else stderr.write(findings.map((finding) => `${harmless(lineOf(finding))}\n`).join(''))
   const say = (text: string) => stderr.write(`svc: ${harmless(text)}\n`)
-  if (!flags.json) sayTotals(imported, report.variables, say)
-  if (files === undefined) return 1
-  if (flags.strict && counts.exact < findings.length) {
-    say('nothing was written: with --strict each finding must be exact')
-    return 1
+  if (flags.json) stdout.write(`${JSON.stringify(report)}\n`)
+  else {
+    stderr.write(findings.map((finding) => `${harmless(lineOf(finding))}\n`).join(''))
+    sayTotals(imported, report.variables, say)
   }
-  if (flags.output === '-') {
-    if (!flags.json) stdout.write(files.providers)
-    return 0
-  }
-  const path = flags.output ?? findHome(environment).providers
-  const written = [[path, files.providers] as const, ...(await besides(files, path, context))]
-  const present = written.filter(([each, , isKept]) => isKept !== true && existsSync(each)).map(([each]) => each)
+  const isRefused = flags.strict && counts.exact < findings.length
+  if (isRefused) say('nothing is written: with --strict each finding must be exact')
+  const emitted = isRefused ? undefined : files
+  const written = await filesToWrite(`${JSON.stringify(report, undefined, 2)}\n`, emitted, context)
+  const present = written.filter(({ path, isKept }) => isKept !== true && existsSync(path)).map(({ path }) => path)
   if (present.length > 0 && !flags.force) {
     say(`${present.join(', ')} already exists; --force replaces it`)
     return 1
   }
-  for (const [each, text] of written) await writeConfig(each, text)
-  say(`${written.map(([each]) => each).join(', ')} was written. Next: ${programName(environment)} check`)
+  for (const { path, text } of written) await writeConfig(path, text)
+  if (written.length > 0) say(`written: ${written.map(({ path }) => path).join(', ')}`)
+  if (emitted === undefined) return 1
+  if (flags.output !== '-') say(`Next: ${programName(environment)} check`)
+  else if (!flags.json) stdout.write(emitted.providers)
   return 0
 }
 
@@ -105,19 +102,30 @@ async function read({ positionals, stdin }: Context): Promise<Imported> {
   }
 }
 
-/** Other files than that of the providers, with their texts. keys.env keeps its other lines. */
-async function besides(
-  { access, keys }: Emitted,
-  path: string,
+interface WrittenFile {
+  readonly path: string
+  readonly text: string
+  /** Its other lines stay. */
+  readonly isKept?: true
+}
+
+/** The report, providers.json, access.json beside it, and keys.env. */
+async function filesToWrite(
+  report: string,
+  emitted: Emitted | undefined,
   { flags, environment }: Context,
-): Promise<readonly (readonly [path: string, text: string, isKept?: true])[]> {
+): Promise<readonly WrittenFile[]> {
+  const files: WrittenFile[] = flags.report === undefined ? [] : [{ path: flags.report, text: report }]
+  if (emitted === undefined || flags.output === '-') return files
+  const home = findHome(environment)
+  const path = flags.output ?? home.providers
+  files.push({ path, text: emitted.providers })
   const beside = flags.output === undefined ? accessFile(environment) : join(dirname(path), 'access.json')
-  const files = access === undefined || beside === undefined ? [] : [[beside, access] as const]
-  if (!flags.withKeys || keys.size === 0) return files
-  const { keysEnv } = findHome(environment)
-  let text = await readConfigText(keysEnv)
-  for (const [variable, key] of keys) text = withKey(text, { variable, key })
-  return [...files, [keysEnv, text ?? '', true]]
+  if (emitted.access !== undefined && beside !== undefined) files.push({ path: beside, text: emitted.access })
+  if (!flags.withKeys || emitted.keys.size === 0) return files
+  let text = await readConfigText(home.keysEnv)
+  for (const [variable, key] of emitted.keys) text = withKey(text, { variable, key })
+  return [...files, { path: home.keysEnv, text: text ?? '', isKept: true }]
 }
 
 /** The variables of the files that are not set, unless their keys are written. */

@@ -1,6 +1,6 @@
 import { brands, findBrand } from '../catalogue.ts'
 import { isSameOrigin } from '../file/resolve-provider.ts'
-import { baseUrlRule, modelNameRule, trimUrl, variablePattern } from '../file/rules.ts'
+import { apiKeyRule, baseUrlRule, modelNameRule, trimUrl, variablePattern } from '../file/rules.ts'
 import type { Plan, PlannedAccount, PlannedKey, PlannedLimit, PlannedModel } from './plan.ts'
 
 /** An account as a reader finds it. */
@@ -117,7 +117,10 @@ export function isPlaceholder(text: string): boolean {
 
 /** A key that stands in the file. Undefined: it is none. @param variable the name of its variable */
 export function literalKey(text: string | undefined, variable: string): PlannedKey | undefined {
-  return text === undefined || isPlaceholder(text) ? undefined : { variable, literal: text }
+  if (text === undefined || isPlaceholder(text)) return undefined
+  // Another text could not be sent, and must not add lines to keys.env.
+  const isSound = text.length <= apiKeyRule.lengthMax && apiKeyRule.pattern.test(text) && !text.startsWith('$')
+  return isSound ? { variable, literal: text } : { variable }
 }
 
 /** The variable for a key of this account: that of its brand, else one after its id. */

@@ -94,6 +94,7 @@ function targetOf(entry: SourceNode, params: Params): FoundTarget | string {
   const { prefix, name, isGuessed } = split(model, params.of('custom_llm_provider')?.text)
   if (prefix === undefined) return 'a model without a prefix whose provider is not known: add it by hand'
   const way = Object.hasOwn(prefixes, prefix) ? prefixes[prefix] : undefined
+  if (prefix === 'os.environ') return 'the name of the model stands in a variable: add it by hand'
   if (way === undefined) return `svc does not know "${prefix}": add the provider by hand`
   const baseUrl = addressOf(params, way)
   if (baseUrl === null) return 'an api_base that is no http or https URL, or none where one is needed'

@@ -186,9 +186,10 @@ const generalNotes: Notes = {
 }
 
 function noteRest(sections: (name: string) => readonly SourceNode[], { findings }: Reading): void {
-  for (const node of sections('router_settings')) noteMembers(findings, node, routerNotes)
-  for (const node of sections('litellm_settings')) noteMembers(findings, node, moduleNotes)
-  for (const node of sections('general_settings')) noteMembers(findings, node, generalNotes)
+  // Many files have settings in another section than that where they count.
+  const notes = { ...routerNotes, ...moduleNotes, ...generalNotes }
+  for (const name of ['router_settings', 'litellm_settings', 'general_settings'])
+    for (const node of sections(name)) noteMembers(findings, node, notes)
   for (const node of sections('environment_variables')) findings.note(node, 'manual', 'set it for svc, or in keys.env')
   for (const node of [...sections('guardrails'), ...sections('mcp_servers')])
     findings.note(node, 'unsupported', 'svc has none')
