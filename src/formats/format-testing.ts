@@ -181,10 +181,12 @@ export function formatContract(format: Format, samples: FormatSamples): void {
     }
 
     test('passes through with the changes of a provider', () => {
-      const written = (profile: Partial<TargetProfile>, overrides: JsonObject = {}) =>
+      const written = (profile: Partial<TargetProfile>, overrides: JsonObject = {}, defaults: JsonObject = {}) =>
         objectOf(
           parseJsonBytes(
-            Buffer.concat(format.passThrough.write(check(body), 'theirs', { ...targetWith(profile), overrides })),
+            Buffer.concat(
+              format.passThrough.write(check(body), 'theirs', { ...targetWith(profile), overrides, defaults }),
+            ),
           ),
         )
       const own = 'model' in request ? { ...request, model: 'theirs' } : request
@@ -192,9 +194,10 @@ export function formatContract(format: Format, samples: FormatSamples): void {
       const { [field]: value, ...rest } = own
       expect(written({})).toEqual(own)
       if (samples.isVerbatim) {
-        expect(written({ rename: { [field]: 'renamed' }, drop: [field] }, { [field]: 1 })).toEqual(own)
+        expect(written({ rename: { [field]: 'renamed' }, drop: [field] }, { [field]: 1 }, { added: 1 })).toEqual(own)
         return
       }
+      expect(written({}, {}, { added: [1], [field]: 'theirs' })).toEqual({ ...own, added: [1] })
       expect(written({}, { added: [1], [field]: 'theirs' })).toEqual({
         ...own,
         added: [1],
