@@ -74,7 +74,11 @@ const toBeCut = { messages: [{ role: 'user', content: 'cut this' }] }
 /** Sends a request in one of the formats. */
 async function send(url: string, key: string, index: number): Promise<Response> {
   const post = (path: string, body: object, headers: Record<string, string>) =>
-    fetch(url + path, { method: 'POST', body: JSON.stringify(body), headers })
+    fetch(url + path, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { ...headers, 'session-id': `ses_${index % 3}` },
+    })
   const bearer = { authorization: `Bearer ${key}` }
   const stream = index % 2 === 0
   const contents = [{ role: 'user', parts: [{ text: 'hello' }] }]
@@ -119,6 +123,13 @@ describe('complaint: streams cost nothing', () => {
       expect([rig.sum('requests'), rig.sum('cost')]).toEqual([120, bill.nanoUsd])
       expect(rig.sum('attempts')).toBeGreaterThan(0)
       expect([rig.sum('unpriced'), rig.sum('estimated')]).toEqual([0, 0])
+      const sessions = rig.read('SELECT session, sum(requests) AS n, sum(cost) AS cost FROM usage_session GROUP BY 1')
+      expect(sessions.map(({ session, n }) => [session, n])).toEqual([
+        ['ses_0', 40],
+        ['ses_1', 40],
+        ['ses_2', 40],
+      ])
+      expect(sessions.reduce((sum, { cost }) => sum + Number(cost), 0)).toBe(bill.nanoUsd)
       expect(rig.read('SELECT DISTINCT line FROM usage_hour')).toEqual([{ line: 1 }])
       const rows = rig.read('SELECT count(*) AS n, sum(cost) AS cost FROM request', 'requests.db')[0]
       const attempts = rig.read('SELECT sum(cost) AS cost FROM attempt', 'requests.db')[0]

@@ -29,6 +29,8 @@ export function filterOfBudget({ subject, caller, members, models }: BudgetScope
   const ofModels = models === undefined ? {} : { models }
   switch (subject.kind) {
     case 'everyone':
+    // access.json has no money of sessions.
+    case 'each session':
       return ofModels
     case 'each person':
       return { ...ofModels, people: [shortened(caller.slice('person:'.length))] }

@@ -18,7 +18,7 @@ const rowsMax = 1_000_000
 
 const flags = {
   days: integerFlag('last days, with today', 'DAYS', { minimum: 1, maximum: 3_660, fallback: 7 }),
-  by: choiceFlag('what the use is grouped by', ['model', 'provider', 'person', 'team', 'key', 'day'], {
+  by: choiceFlag('what the use is grouped by', ['model', 'provider', 'person', 'team', 'key', 'session', 'day'], {
     placeholder: 'NAME',
     fallback: 'model',
   }),

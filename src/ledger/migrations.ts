@@ -127,6 +127,8 @@ export const migrations: readonly string[] = [
   `UPDATE person SET user_id = subject,
      subject = 'earlier svc: ' || CASE WHEN length(subject) > 115 THEN '#' || id ELSE subject END
    WHERE user_id IS NULL AND gone IS NULL AND subject NOT LIKE 'forgotten #%';`,
+  `CREATE TABLE usage_session (hour INTEGER NOT NULL, session TEXT NOT NULL, day INTEGER NOT NULL, ${useColumns},
+     PRIMARY KEY (hour, session, day, ${useKey})) STRICT, WITHOUT ROWID;`,
 ]
 
 /** The versions of requests.db, which may be deleted at any time. */
@@ -196,4 +198,6 @@ export const rowMigrations: readonly string[] = [
    CREATE INDEX content_person ON content (person) WHERE person <> 0;`,
   `ALTER TABLE request ADD COLUMN limits INTEGER;
    ALTER TABLE request ADD COLUMN waited_ms INTEGER;`,
+  `ALTER TABLE request ADD COLUMN session TEXT;
+   CREATE INDEX request_session ON request (session, time) WHERE session IS NOT NULL;`,
 ]

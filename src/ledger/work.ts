@@ -90,7 +90,7 @@ export function forRows(
   { text, values }: Statement,
   { columns, keys = 0 }: GivenColumns,
 ): (rows: GivenRows['rows']) => Statement {
-  const names = columns.map(nameOf)
+  const names = columns.map(nameOfColumn)
   const marks = names.map((_, index) => `?${values.length + 1 + index}`).join(', ')
   const types = columns.map((column) => (column.includes(' ') ? column : `${column} bigint`)).join(', ')
   const order = keys === 0 ? '' : ` ORDER BY ${names.slice(0, keys).join(', ')}`
@@ -106,11 +106,12 @@ export function insertRows(
   given: GivenColumns,
   rest = statement(''),
 ): (rows: GivenRows['rows']) => Statement {
-  const columns = given.columns.map(nameOf).join(', ')
+  const columns = given.columns.map(nameOfColumn).join(', ')
   return forRows(sql`INSERT INTO ${statement(table)} (${statement(columns)}) ${givenRows} ${rest}`, given)
 }
 
-function nameOf(column: string): string {
+/** The name of a column that has its type behind it. */
+export function nameOfColumn(column: string): string {
   return column.replace(/ .*/, '')
 }
 

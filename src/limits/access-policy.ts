@@ -36,9 +36,9 @@ export interface AccessLimit {
   readonly usd?: MoneyAmount
 }
 
-/** The callers or the provider that an entry limits. `each person` and `each key` limit each of them separately. */
+/** The callers or the provider that an entry limits. `each …` limits each of them separately. */
 export type LimitSubject =
-  | { readonly kind: 'everyone' | 'each person' | 'each key' }
+  | { readonly kind: 'everyone' | 'each person' | 'each key' | 'each session' }
   /** A user name, or `id:VALUE` for a user id. */
   | { readonly kind: 'person'; readonly name: string }
   | { readonly kind: 'team'; readonly name: string }
@@ -50,7 +50,7 @@ export type LimitSubject =
 export interface ContentRule {
   /** Its place in the file, such as `content[0]`, for messages. */
   readonly place: string
-  readonly subject: Exclude<LimitSubject, { readonly kind: 'provider' }>
+  readonly subject: Exclude<LimitSubject, { readonly kind: 'provider' | 'each session' }>
   /** Milliseconds; 0: not at all, also if another rule would keep it. */
   readonly keepMs: number
   /** Patterns of text that is removed before. */

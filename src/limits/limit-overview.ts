@@ -90,7 +90,7 @@ export function countedBy(
 }
 
 function isApart({ subject: { kind } }: AccessLimit): boolean {
-  return kind === 'each person' || kind === 'each key'
+  return kind === 'each person' || kind === 'each key' || kind === 'each session'
 }
 
 function factsOf(entry: AccessLimit): Pick<LimitRow, 'place' | 'subject' | 'models' | 'isApart'> {

@@ -67,6 +67,19 @@ describe('a limit counts', () => {
     expect([left(limits, of('search')), left(limits, of('ads'))]).toEqual([[4], []])
   })
 
+  test('each session of each caller by itself, and nothing without a session', () => {
+    const limits = limiterOf(limit({ kind: 'each session' }, { requests: 5 }))
+    const of = (session: string, line: number): Caller => ({ ...key(line), session })
+    admit(limits, of('one', 1))
+    admit(limits, of('one', 1))
+    expect([left(limits, of('one', 1)), left(limits, of('two', 1)), left(limits, of('one', 2))]).toEqual([
+      [3],
+      [5],
+      [5],
+    ])
+    expect(limits.admit(key(1))).toBeUndefined()
+  })
+
   test('a key of a team for the team, and for no person', () => {
     const limits = limiterOf(
       limit({ kind: 'team', name: 'search' }, { requests: 9 }),

@@ -3,7 +3,7 @@ import { openPolicy, type AccessPolicy } from './access-policy.ts'
 import { LimitAdmission, type CallerCounters } from './admission.ts'
 import { CounterBook } from './counter-book.ts'
 import type { CounterKind, LimitCounter } from './counter.ts'
-import { callerKey, limitsNaming, type NamedLimit } from './named-limits.ts'
+import { callerId, callerKey, limitsNaming, type NamedLimit } from './named-limits.ts'
 import { SlotQueue } from './slot-queue.ts'
 import { takeAll, type TakeAll } from './take-all.ts'
 
@@ -47,6 +47,7 @@ export class Limiter {
   readonly #queue = new SlotQueue()
   readonly #callers = new Map<string | number, CallerCounters | undefined>()
   #policy = openPolicy
+  #countsSessions = false
   readonly #freed = (counter: LimitCounter): void => this.#queue.freed(counter)
 
   constructor({ clock, counters = new CounterBook(), leases }: LimiterOptions) {
@@ -103,6 +104,7 @@ export class Limiter {
    */
   replace(policy: AccessPolicy): void {
     this.#policy = policy
+    this.#countsSessions = policy.limits.some(({ subject }) => subject.kind === 'each session')
     this.#callers.clear()
   }
 
@@ -122,7 +124,9 @@ export class Limiter {
   }
 
   #countersOf(caller: Caller): CallerCounters | undefined {
-    const id = callerKey(caller)
+    const { session } = caller
+    const id =
+      session !== undefined && this.#countsSessions ? `${callerId(caller)} session:${session}` : callerKey(caller)
     if (this.#callers.has(id)) return this.#callers.get(id)
     if (this.#counters.makeRoom(this.#clock()) || this.#callers.size >= callersMax) this.#callers.clear()
     const found = this.#findCounters(caller)

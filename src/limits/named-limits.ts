@@ -68,9 +68,10 @@ function personId({ id }: Person): string {
 /** Whose requests a limit counts together with those of the caller; `undefined`: it does not name the caller. */
 export function countedFor(
   { subject }: Pick<AccessLimit, 'subject'>,
-  { key, person }: Caller,
+  caller: Caller,
   { teams }: Pick<AccessPolicy, 'teams'>,
 ): string | undefined {
+  const { key, person, session } = caller
   switch (subject.kind) {
     case 'everyone':
       return ''
@@ -78,6 +79,9 @@ export function countedFor(
       return person && personId(person)
     case 'each key':
       return key && keyId(key)
+    // Another caller may send the same session.
+    case 'each session':
+      return session && `session:${session} ${callerId(caller)}`
     case 'key':
       return togetherIf(key?.line === subject.line)
     case 'person':

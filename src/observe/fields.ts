@@ -48,6 +48,8 @@ interface Places<Facts, Charge, Entry> {
   readonly column?: string
   /** The column has the number of a name. */
   readonly label?: LabelKind | 'person'
+  /** The column has a text of its own. */
+  readonly isText?: true
   /** The stored value, if it is not that of the fact. */
   readonly stored?: (facts: Facts, charge: Charge) => Stored
   /** The member of an entry from a row, if it is not the value of the column. */

@@ -37,6 +37,7 @@ const record: Required<
   usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3, isEstimated: true },
   cost: { nanoUsd: 5_300_000, source: 'config' },
   user: 'ada',
+  session: 'ses_1',
   waitedMs: 1,
   limits: [{ met: 'waited', for: 'everyone', kind: 'at_once', limit: 8 }],
 }

@@ -77,6 +77,8 @@ export interface RequestRecord {
   readonly trace?: TraceFacts | undefined
   /** Absent: its spans are not exported. */
   readonly settings?: RequestSettings | undefined
+  /** The session of an agent, as it named it: at most 128 characters of visible ASCII. */
+  readonly session?: string | undefined
 }
 
 /** An attempt of a request. Its reason is short, without secrets, and neither kept nor stored. */
@@ -179,7 +181,7 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
     file: ({ time }) => new Date(time).toISOString(),
   }),
   field(units.text, ({ id }) => id, {
-    ...{ name: 'id', log: 'id', column: 'id', file: true, spans: { server: 'svc.request_id' } },
+    ...{ name: 'id', log: 'id', column: 'id', isText: true, file: true, spans: { server: 'svc.request_id' } },
   }),
   field(units.text, ({ trace }) => trace?.id, { log: 'trace_id' }),
   field(units.text, ({ person }) => person?.id, { spans: { server: 'user.id' } }),
@@ -294,6 +296,11 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
     stored: ({ limits }) => limitsLabel(limits),
     read: (row) => shownLimits(limitsOfLabel(row.text('limits'))),
     file: ({ limits }) => limits?.map(limitText).join('; '),
+  }),
+  field(units.text, ({ session }) => session, {
+    ...{ name: 'session', log: 'session', column: 'session', isText: true, file: true },
+    spans: { inference: 'gen_ai.conversation.id' },
+    read: (row) => row.text('session') || undefined,
   }),
   field(units.flag, () => undefined, { name: 'isStored', read: () => true }),
 ]

@@ -8,6 +8,8 @@ export interface RequestEntry {
   readonly user?: string
   /** The person whose own key the program has. */
   readonly person?: string
+  /** The session of an agent, as it named it. */
+  readonly session?: string
   /** The format of the request, such as `chat` or `embeddings`. */
   readonly api: string
   /** Empty: it could not be read; of a stored request: it is no model of this service. */

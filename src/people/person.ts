@@ -35,6 +35,8 @@ export interface Caller {
   readonly access?: Access
   /** Default: the page shows the name. */
   readonly profile?: Profile
+  /** The session that an agent named in a header of this request. */
+  readonly session?: string
 }
 
 /** The key of a program. */

@@ -58,6 +58,7 @@ function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
     provider,
     firstTokenMs,
     totalMs,
+    session,
     promptTokens,
     completionTokens,
     isEstimated,
@@ -84,6 +85,11 @@ function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
           <Fact name={say.requests.user}>
             {user}
             {person === undefined ? '' : say.requests.keyOf(person)}
+          </Fact>
+        )}
+        {session === undefined ? null : (
+          <Fact name={say.requests.session}>
+            <code className="font-mono">{session}</code>
           </Fact>
         )}
         <Fact name={say.common.model}>

@@ -55,7 +55,9 @@ const redact = mapShape(listShape(pattern, { max: 20, noun: 'patterns' }), (patt
 /** `content`: whose content is kept. */
 export function contentShape(names: NamesOfFile): ValueShape<readonly ContentRule[]> {
   const subject = mapShape(subjectShape(names, callerPattern), (whose, node, faults) =>
-    whose.kind === 'provider' ? refuseNode(node, 'callers, since content is kept by who asks', faults) : whose,
+    whose.kind === 'provider' || whose.kind === 'each session'
+      ? refuseNode(node, 'callers, since content is kept by who asks', faults)
+      : whose,
   )
   const entry = mapShape(
     objectShape(

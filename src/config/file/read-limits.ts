@@ -134,6 +134,9 @@ function limitShape(names: NamesOfFile) {
           faults.add(node, 'no amount', 'one or more of requests, tokens, at_once, usd')
         checkCompany(node, faults)
         if (values.for?.kind === 'provider') refuseRates(node, faults)
+        const money = memberNode(node, 'usd')
+        if (values.for?.kind === 'each session' && money !== undefined)
+          refuseNode(money, 'for sessions, only requests, tokens and at_once', faults)
       },
       schema: amountRules,
     },
@@ -193,8 +196,8 @@ function moneyOf({ hard = false, unpriced, whenAway }: LimitValues, usd: number,
   }
 }
 
-const wholeSubjects = ['everyone', 'each person', 'each key'] as const
-const subjectForms = ['everyone', 'each person', 'each key', 'person:NAME', 'team:NAME', 'key:ID', 'provider:ID']
+const wholeSubjects = ['everyone', 'each person', 'each key', 'each session'] as const
+const subjectForms = [...wholeSubjects, 'person:NAME', 'team:NAME', 'key:ID', 'provider:ID']
 const subjectHints: Readonly<Record<string, string>> = {
   all: 'everyone',
   '*': 'everyone',
@@ -202,6 +205,8 @@ const subjectHints: Readonly<Record<string, string>> = {
   users: 'each person',
   'each user': 'each person',
   keys: 'each key',
+  session: 'each session',
+  sessions: 'each session',
   group: 'team:NAME',
   line: 'key:ID',
   model: 'everyone',
@@ -212,7 +217,7 @@ const callers =
   '|key:(?:[1-9]\\d{0,14}|[A-Za-z][A-Za-z0-9._-]*)'
 /** Subjects that are callers, for the schema. */
 export const callerPattern = `^(?:${callers})$`
-const limitPattern = `^(?:${callers}|provider:[a-z0-9][a-z0-9_-]*)$`
+const limitPattern = `^(?:each session|${callers}|provider:[a-z0-9][a-z0-9_-]*)$`
 
 /** The callers, or the provider, that an entry is for. @param pattern for the schema */
 export function subjectShape(names: NamesOfFile, pattern: string): ValueShape<LimitSubject> {

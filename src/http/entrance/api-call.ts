@@ -50,7 +50,7 @@ export function apiRoute(format: Format, options: EntranceOptions, path = format
 
 /** Answers a request if the limits of its caller allow it. */
 function answerWithin(limiter: Limiter, request: ApiRequest, timers: SharedTimers): Response | Promise<Response> {
-  const admitting = limiter.admit(request.context.caller, request.left)
+  const admitting = limiter.admit(request.caller, request.left)
   return admitting instanceof Promise
     ? admitting.then(
         (admission) => answerAdmitted(admission, request, timers),

@@ -11,6 +11,7 @@ import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
 import type { RequestTrace } from '../../observe/trace.ts'
 import type { RunningRequest } from '../../observe/under-way.ts'
+import type { Caller } from '../../people/person.ts'
 import { credibleUsage, estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
 import { countOf } from '../../prices/units.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
@@ -25,6 +26,7 @@ import { limitReached } from './limit-answers.ts'
 import { recordOf, runningOf, type Outcome, type Progress, type ProviderTurn } from './progress.ts'
 import { ClientLeft } from './read-body.ts'
 import type { ReplyHeaders } from './reply-headers.ts'
+import { sessionOf, sessionOfBody } from './session-of.ts'
 import { beginTaking, type TakingContent } from './taking-content.ts'
 
 /**
@@ -47,6 +49,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   served: ServedReply | undefined
   turn: ProviderTurn | undefined
   firstTokenMs: number | undefined
+  session: string | undefined
   readonly booking = new Booking()
   readonly trace: RequestTrace | undefined
   settings: RequestSettings | undefined
@@ -73,6 +76,13 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.trace = options
       .tracer?.()
       ?.begin(this.headers, context.started, options.trustsAll === true || isKnown(context))
+    this.session = sessionOf(context.request.headers)
+  }
+
+  /** The sender, with the session that its headers name. */
+  get caller(): Caller {
+    const { caller } = this.context
+    return this.session === undefined ? caller : { ...caller, session: this.session }
   }
 
   /** Begins the work for an admitted request. @returns its reservation for the body */
@@ -141,6 +151,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   ask(ask: Ask): Promise<ServedReply> {
     this.model = ask.model
     this.stream = ask.stream
+    this.session ??= sessionOfBody(ask)
     this.#ask = ask
     if (this.trace?.facts.isSampled === true) this.settings = readRequestSettings(ask)
     const { signal } = this.controller

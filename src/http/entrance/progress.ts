@@ -55,6 +55,8 @@ export interface Progress {
   /** The last one. Absent: no provider was asked. */
   turn: ProviderTurn | undefined
   firstTokenMs: number | undefined
+  /** The session that it belongs to, as an agent named it. */
+  readonly session: string | undefined
   /** The request's part of limits. Absent: no limit names its caller. */
   readonly admission?: LimitAdmission | undefined
   readonly booking: Booking
@@ -105,7 +107,8 @@ export function recordOf(
   { status, error }: Outcome,
   usage: Usage | undefined,
 ): RequestRecord {
-  const { context, format, trail, time, model, stream, served, firstTokenMs, booking, trace, settings } = progress
+  const { context, format, trail, time, model, stream, served, firstTokenMs, session, booking, trace, settings } =
+    progress
   const { name: user, person, key } = context.caller
   const cost = costOf(progress, usage)
   return {
@@ -126,6 +129,7 @@ export function recordOf(
     person,
     line: key?.line,
     team: key?.team,
+    session,
     usage,
     cost,
     ...limitsMet(progress),

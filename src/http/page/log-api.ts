@@ -84,6 +84,7 @@ function filterOf(query: URLSearchParams): RequestFilter {
     ...present('provider', nameOf(query, 'provider')),
     ...present('person', nameOf(query, 'person')),
     ...present('key', nameOf(query, 'key')),
+    ...present('session', nameOf(query, 'session')),
     ...present('error', nameOf(query, 'error')),
     ...present('api', nameOf(query, 'api')),
     ...present('text', nameOf(query, 'text')),

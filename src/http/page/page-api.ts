@@ -144,7 +144,7 @@ export interface ReloadNotice {
  */
 export interface UsageAnswer {
   readonly unit: 'hour' | 'day'
-  readonly by: 'model' | 'provider' | 'person' | 'team' | 'key' | 'all'
+  readonly by: 'model' | 'provider' | 'person' | 'team' | 'key' | 'session' | 'all'
   /** IANA name of the zone of hours and days. */
   readonly timeZone: string
   /** When sums were last written; absent: never. */

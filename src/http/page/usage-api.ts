@@ -28,7 +28,7 @@ export interface UsageApiOptions {
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const rowsMax = 20_000
-const groups = ['model', 'provider', 'person', 'team', 'key', 'all'] as const satisfies readonly UseGroup[]
+const groups = ['model', 'provider', 'person', 'team', 'key', 'session', 'all'] as const satisfies readonly UseGroup[]
 /** Longest span of a question, by unit. */
 const spanMsMax = { hour: 100 * dayMs, day: 3_660 * dayMs } as const
 const spanMsDefault = { hour: dayMs, day: 6 * dayMs } as const

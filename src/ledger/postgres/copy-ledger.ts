@@ -3,7 +3,18 @@ import { LedgerRefused } from '../ledger.ts'
 import { jsonParameter, type PostgresClient, type Query } from './postgres-client.ts'
 
 /** Tables that are copied; their columns have the same names in both databases. */
-const tables = ['key', 'audit', 'meta', 'label', 'person', 'batch', 'hold', 'usage_hour', 'usage_day'] as const
+const tables = [
+  'key',
+  'audit',
+  'meta',
+  'label',
+  'person',
+  'batch',
+  'hold',
+  'usage_hour',
+  'usage_day',
+  'usage_session',
+] as const
 
 /** Rows sent in one statement. */
 const chunkRows = 2_000

@@ -225,4 +225,8 @@ export const serverMigrations: readonly string[] = [
   `ALTER TABLE history_conversation
      ADD COLUMN written bigint NOT NULL DEFAULT CAST(extract(epoch FROM now()) * 1000 AS bigint);
    CREATE INDEX history_written ON history_conversation (written) WHERE content IS NOT NULL;`,
+  `CREATE TABLE usage_session (hour bigint NOT NULL, session text NOT NULL, day bigint NOT NULL, ${useColumns},
+     PRIMARY KEY (hour, session, day, ${useKey}));
+   ALTER TABLE request ADD COLUMN session text;
+   CREATE INDEX request_session ON request (session, time) WHERE session IS NOT NULL;`,
 ]

@@ -19,6 +19,8 @@ export interface UseKey {
   readonly model: string
   /** Empty: no provider answered. */
   readonly provider: string
+  /** The session of an agent. Absent: none was named. */
+  readonly session?: string | undefined
 }
 
 /** Use of one model at one provider by one request. */
@@ -34,8 +36,11 @@ export type Charges = readonly [answer: Charge, ...others: Charge[]]
  * something without becoming the answer.
  */
 export function chargesOf(record: RequestRecord): Charges {
-  const { provider = '', trail, line = 0, team } = record
-  const by = { line, person: storedPerson(record.person), team: team && shortened(team), model: modelOf(record) }
+  const { provider = '', trail, line = 0, team, session } = record
+  const by = {
+    ...{ line, person: storedPerson(record.person), team: team && shortened(team), model: modelOf(record) },
+    ...(session === undefined ? {} : { session }),
+  }
   const charges: [Charge, ...Charge[]] = [{ ...by, provider: shortened(provider), counters: countersOfAnswer(record) }]
   for (const attempt of trail) {
     // The use of an answer that was cut is in the record itself, but for a cost that only limits of money know.

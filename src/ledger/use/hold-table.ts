@@ -80,7 +80,7 @@ const insertHolds = insertRows('hold', { columns: ['source text', ...holdColumns
 export interface NamedHolds {
   readonly source: string
   readonly holder: string
-  readonly rows: readonly (readonly number[])[]
+  readonly rows: readonly (readonly (number | string)[])[]
 }
 
 /**

@@ -1,5 +1,5 @@
 import { findContent } from '../content/content-works.ts'
-import { joinedSql, numberInRow, sql, statement, type Statement, type WorkRow } from '../work.ts'
+import { joinedSql, numberInRow, sql, statement, textInRow, type Statement, type WorkRow } from '../work.ts'
 import { counterNames, type CounterName } from './counters.ts'
 import { outcomeReader } from './read-outcomes.ts'
 import { requestSearch, type SearchLimits } from './search-requests.ts'
@@ -31,13 +31,23 @@ function sumsReader(tables: NameTables): Pick<UseReader, 'read' | 'costSince'> {
     async read({ from, to, unit, by, teams = [], rowsMax, ...filter }) {
       const time = statement(unit)
       const group = by === 'team' ? await teamColumn(read, teams) : (groupColumns[by] ?? by)
-      const conditions = [sql`${time} BETWEEN ${from} AND ${to}`, ...(await conditionsOf(filter, tables))]
+      const where = joinedSql(
+        [sql`${time} BETWEEN ${from} AND ${to}`, ...(await conditionsOf(filter, tables))],
+        ' AND ',
+      )
+      const most = sql`LIMIT ${rowsMax + 1}`
       const found = await read(
-        sql`SELECT ${time} AS time, ${statement(group)} AS name, ${sums} FROM ${statement(`usage_${unit}`)}
-            WHERE ${joinedSql(conditions, ' AND ')} GROUP BY 1, 2 ORDER BY 1, cost DESC, 2 LIMIT ${rowsMax + 1}`,
+        by === 'session'
+          ? sql`SELECT min(${time}) AS time, session AS name, ${sums} FROM usage_session WHERE ${where}
+                GROUP BY session ORDER BY max(hour) DESC, cost DESC, session ${most}`
+          : sql`SELECT ${time} AS time, ${statement(group)} AS name, ${sums} FROM ${statement(`usage_${unit}`)}
+                WHERE ${where} GROUP BY 1, 2 ORDER BY 1, cost DESC, 2 ${most}`,
       )
       const rows = found.slice(0, rowsMax)
-      const named = by === 'team' ? (id: number) => teams[id - 1]?.name ?? '' : await namesOf(tables, by, rows)
+      const named =
+        by === 'team'
+          ? (row: WorkRow) => teams[numberInRow(row, 'name') - 1]?.name ?? ''
+          : await namesOf(tables, by, rows)
       const [written] = await read(statement('SELECT max(time) AS time FROM batch'))
       const writtenAt = numberInRow(written, 'time')
       return {
@@ -66,18 +76,22 @@ async function namesOf(
   tables: NameTables,
   by: Exclude<UseGroup, 'team'>,
   rows: readonly WorkRow[],
-): Promise<(id: number) => string> {
+): Promise<(row: WorkRow) => string> {
   if (by === 'all') return () => ''
+  if (by === 'session') return (row) => textInRow(row, 'name') ?? ''
   const ids = new Set(rows.map((row) => numberInRow(row, 'name')))
   const names = await namesOfNumbers(tables, by === 'model' || by === 'provider' ? 'label' : by, [...ids])
-  return (id) => names.get(id) ?? (id === 0 ? '' : `${by} ${id}`)
+  return (row) => {
+    const id = numberInRow(row, 'name')
+    return names.get(id) ?? (id === 0 ? '' : `${by} ${id}`)
+  }
 }
 
 /** @param row its group is the column `name` */
-function useRow(row: WorkRow, named: (id: number) => string): UseRow {
+function useRow(row: WorkRow, named: (row: WorkRow) => string): UseRow {
   const counters = { ...noCounters }
   for (const name of counterNames) counters[name] = numberInRow(row, name)
-  return { time: numberInRow(row, 'time'), name: named(numberInRow(row, 'name')), counters }
+  return { time: numberInRow(row, 'time'), name: named(row), counters }
 }
 
 const noCounters: Readonly<Record<CounterName, number>> = {

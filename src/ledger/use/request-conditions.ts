@@ -61,7 +61,7 @@ export async function requestConditions(
 /** The rarest first. @throws {NothingMatches} */
 async function partsOf(
   { line, people }: RequestScope,
-  { model, provider, person, key, status, error, api, text, ...minimums }: RequestFilter,
+  { model, provider, person, key, session, status, error, api, text, ...minimums }: RequestFilter,
   options: ConditionOptions,
 ): Promise<readonly Part[]> {
   const { names } = options
@@ -70,6 +70,10 @@ async function partsOf(
     found(sql`SELECT id FROM label WHERE kind = ${kind} AND text = ${name}`)
   const parts: Part[] = []
   if (text !== undefined) parts.push(await textPart(text, options))
+  if (session !== undefined) {
+    const filter = sql`session = ${session}`
+    parts.push({ filter, indexes: [filter], isExact: true })
+  }
   if (line !== undefined) parts.push(among('line', [line]))
   if (key !== undefined)
     parts.push(among('line', await found(sql`SELECT DISTINCT line AS id FROM key WHERE name = ${key} LIMIT 100`)))

@@ -24,6 +24,8 @@ export interface RequestFilter {
   readonly person?: string
   /** Name of a key. */
   readonly key?: string
+  /** The session of an agent, as it named it. */
+  readonly session?: string
   /** An outcome, or an HTTP status. */
   readonly status?: StoredOutcome | number
   /** Code of the error. */

@@ -8,6 +8,9 @@ type ColumnValue = string | number | null
 /** The columns of a request, but for `seq`, in the order of {@link RowValues}. */
 export const requestColumns = columnsOf(requestFields)
 
+/** Those of them that have a text of their own. */
+export const requestTexts: ReadonlySet<string> = new Set(columnsOf(requestFields.filter(({ isText }) => isText)))
+
 /** The columns of an attempt but for `seq`, the number of its request, in the order of {@link RowValues}. */
 export const attemptColumns = ['n', ...columnsOf(attemptFields)]
 

@@ -4,6 +4,7 @@ import type { RequestEntry } from '../../observe/request-entry.ts'
 import type { SqlKind } from '../sql-kind.ts'
 import { listSql, sql, statement, textInRow, type Statement, type WorkRow } from '../work.ts'
 import type { RequestPlace } from './request-question.ts'
+import { requestTexts } from './row-values.ts'
 
 /** Reads tables of one database. */
 export type TableReader = (query: Statement) => Promise<readonly WorkRow[]>
@@ -65,7 +66,8 @@ class NamedRow implements Row {
 
   text(column: string): string {
     const value = this.#row[column]
-    return column === 'id' ? String(value) : this.#nameOf(nameKinds.get(column) ?? 'label', value ?? 0)
+    if (requestTexts.has(column)) return value === null || value === undefined ? '' : String(value)
+    return this.#nameOf(nameKinds.get(column) ?? 'label', value ?? 0)
   }
 }
 

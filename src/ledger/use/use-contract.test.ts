@@ -63,6 +63,42 @@ describe.each(databases)('the use in %s', (_name, make) => {
     })
   })
 
+  test('sessions are summed with the cost of all attempts, and their requests are found', async () => {
+    const failed = { name: 'other', status: 200, failure: 'cut', ms: 4, ambiguous: true, bookedNanoUsd: 70 } as const
+    const answered = { name: 'groq', status: 200, ms: 5 } as const
+    const store = storeAt()
+    const ann = sentBy({ user: 'ann', userId: 'github:1' })
+    await store.write([
+      batchOf(1, [
+        usedRequest({ id: 'one', session: 'ses_1' }),
+        usedRequest({ id: 'two', session: 'ses_1', trail: [failed, answered] }),
+        usedRequest({ id: 'three', session: 'ses_2', ...ann }),
+        usedRequest({ id: 'four' }),
+      ]),
+    ])
+    const reader = await place.useReader()
+    const span = { unit: 'day', from: 20261123, to: 20261123, by: 'session', rowsMax: 10 } as const
+    const read = async (filter: UseFilter = {}) =>
+      (await reader.read({ ...span, ...filter })).rows.map(({ time, name, counters }) => [
+        time,
+        name,
+        counters.requests,
+        counters.cost,
+      ])
+    expect(await read()).toEqual([
+      [20261123, 'ses_1', 2, 2_070],
+      [20261123, 'ses_2', 1, 1_000],
+    ])
+    expect(await read({ people: ['github:1'] })).toEqual([[20261123, 'ses_2', 1, 1_000]])
+    expect((await reader.read({ ...span, by: 'all' })).rows.map(({ counters }) => counters.cost)).toEqual([4_070])
+    const page = await reader.requests.page({ scope: {}, filter: { session: 'ses_1' }, rowsMax: 10 })
+    expect(page.requests.map(({ id, session }) => [id, session])).toEqual([
+      ['two', 'ses_1'],
+      ['one', 'ses_1'],
+    ])
+    reader.close()
+  })
+
   test('any text in names is stored, and found again', async () => {
     const hostile = ['a\0b', '\ud800', "'; DROP TABLE svc.key; --", '$1', '$rows', '\\', '"', 'ü😀', 'x'.repeat(9_999)]
     const records = hostile.map((text) =>

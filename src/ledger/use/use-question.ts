@@ -1,7 +1,10 @@
 import type { CounterName } from './counters.ts'
 
-/** The names by which use can be grouped; `team`: those of the question; `all`: one group. */
-export type UseGroup = 'model' | 'provider' | 'person' | 'team' | 'key' | 'all'
+/**
+ * The names by which use can be grouped; `team`: those of the question; `session`: once each, at its first time; `all`:
+ * one group.
+ */
+export type UseGroup = 'model' | 'provider' | 'person' | 'team' | 'key' | 'session' | 'all'
 
 /** People, in all three ways. */
 export type PeopleFilter = Required<Pick<UseFilter, 'people' | 'userIds' | 'userNames'>>

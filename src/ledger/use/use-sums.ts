@@ -20,8 +20,8 @@ export function useSums(): UseSums {
   const failures = new Map<string, { requests: number; attempts: number } & FailureSum>()
 
   function addUse(sum: UseSum): void {
-    const { hour, line, person, team, model, provider, counters } = sum
-    const key = JSON.stringify([hour, line, person?.id, team, model, provider])
+    const { hour, line, person, team, model, provider, session, counters } = sum
+    const key = JSON.stringify([hour, line, person?.id, team, model, provider, session])
     const known = use.get(key)
     if (known === undefined) use.set(key, { ...sum, counters: { ...counters } })
     else addCounters(known.counters, counters)

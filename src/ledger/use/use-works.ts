@@ -4,7 +4,7 @@ import { insertRows, numberInRow, sql, statement, textInRow, type Work } from '.
 import { replaceHolds } from './hold-table.ts'
 import { namedUse, type PreparedUse } from './named-use.ts'
 import { sumUnits, type TimesRow, type Unit } from './outcome-rows.ts'
-import { attemptColumns, requestColumns, type RowValues } from './row-values.ts'
+import { attemptColumns, requestColumns, requestTexts, type RowValues } from './row-values.ts'
 import { addFailures, addSums } from './sums-table.ts'
 import type { BatchName, ReadBatch } from './use-batch.ts'
 
@@ -14,7 +14,7 @@ const hoursKeptMs = 100 * 86_400_000
 const sourcesKeptMs = 30 * 86_400_000
 
 /** The tables of sums by hour. */
-const hourTables = ['usage_hour', 'times_hour', 'failure_hour'] as const
+const hourTables = ['usage_hour', 'usage_session', 'times_hour', 'failure_hour'] as const
 
 /** What differs between the use in SQLite and in PostgreSQL. */
 export interface UseKind extends SqlKind {
@@ -108,7 +108,7 @@ function* checkMeta(mark: string | undefined, zone: string): Work<void> {
 const rowsTo = { withTime: rowInserts(['stored', 'seq']), withoutTime: rowInserts(['seq']) }
 
 function rowInserts(places: readonly string[]) {
-  const columns = requestColumns.map((name) => (name === 'id' ? 'id text' : name))
+  const columns = requestColumns.map((name) => (requestTexts.has(name) ? `${name} text` : name))
   return {
     requests: insertRows('request', { columns: [...places, ...columns] }),
     attempts: insertRows('attempt', { columns: [...places, ...attemptColumns] }),

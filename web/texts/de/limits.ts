@@ -42,7 +42,12 @@ export const limits: Texts['limits'] = {
   },
   place: (place) => `${place} in access.json`,
   showAll: (count) => `Alle ${count} anzeigen`,
-  subjects: { everyone: 'alle zusammen', 'each person': 'je Person', 'each key': 'je Schlüssel' },
+  subjects: {
+    everyone: 'alle zusammen',
+    'each person': 'je Person',
+    'each key': 'je Schlüssel',
+    'each session': 'je Sitzung',
+  },
   teams: (count) => `Teams (${count})`,
   title: '{words}, {subject}',
   used: 'Verbraucht',

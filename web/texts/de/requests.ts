@@ -167,6 +167,7 @@ export const requests: Texts['requests'] = {
   unpricedToo: (count) => ` und ${count} ohne Preis`,
   unreadable: 'unlesbar',
   user: 'Person',
+  session: 'Sitzung',
   withError: 'mit Fehler',
   withoutError: 'ohne Fehler',
 }

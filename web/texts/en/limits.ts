@@ -37,7 +37,12 @@ export const limits = {
   },
   place: (place: string) => `${place} of access.json`,
   showAll: (count: string) => `Show all ${count}`,
-  subjects: { everyone: 'everyone', 'each person': 'each person', 'each key': 'each key' },
+  subjects: {
+    everyone: 'everyone',
+    'each person': 'each person',
+    'each key': 'each key',
+    'each session': 'each session',
+  },
   teams: (count: string) => `Teams (${count})`,
   title: '{words} for {subject}',
   used: 'Used',

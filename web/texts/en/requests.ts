@@ -168,6 +168,7 @@ export const requests = {
   unpricedToo: (count: string) => ` and ${count} without a price`,
   unreadable: 'unreadable',
   user: 'Person',
+  session: 'Session',
   withError: 'with error',
   withoutError: 'without error',
 }
