@@ -65,13 +65,18 @@ function personId({ id }: Person): string {
   return `person:${id}`
 }
 
+/** Whose use counts under `each session`: another caller may send the same one. */
+function sessionId(caller: Caller): string | undefined {
+  return caller.session && `session:${caller.session} ${callerId(caller)}`
+}
+
 /** Whose requests a limit counts together with those of the caller; `undefined`: it does not name the caller. */
 export function countedFor(
   { subject }: Pick<AccessLimit, 'subject'>,
   caller: Caller,
   { teams }: Pick<AccessPolicy, 'teams'>,
 ): string | undefined {
-  const { key, person, session } = caller
+  const { key, person } = caller
   switch (subject.kind) {
     case 'everyone':
       return ''
@@ -79,9 +84,8 @@ export function countedFor(
       return person && personId(person)
     case 'each key':
       return key && keyId(key)
-    // Another caller may send the same session.
     case 'each session':
-      return session && `session:${session} ${callerId(caller)}`
+      return sessionId(caller)
     case 'key':
       return togetherIf(key?.line === subject.line)
     case 'person':

@@ -96,7 +96,7 @@ describe.each(databases)('the use in %s', (_name, make) => {
       ['two', 'ses_1'],
       ['one', 'ses_1'],
     ])
-    reader.close()
+    await reader.close()
   })
 
   test('any text in names is stored, and found again', async () => {
