@@ -97,6 +97,8 @@ describe('what tests need', () => {
       needs('tinyproxy'),
       needs('python3'),
       needs('pip'),
+      needs('prometheus'),
+      needs('promtool'),
     ].filter((path) => path !== undefined)
     for (const path of found) expect(await Bun.file(path).exists()).toBe(true)
     expect(found.length + missing().length).toBe(Object.keys(needed).length)

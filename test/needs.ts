@@ -27,6 +27,8 @@ export const needed = {
   squid: { package: 'squid', commands: ['squid'], folders: '/usr/sbin' },
   tinyproxy: { package: 'tinyproxy', commands: ['tinyproxy'] },
   python3: { package: 'python3', commands: ['python3'] },
+  prometheus: { package: 'prometheus', commands: ['prometheus'] },
+  promtool: { package: 'prometheus', commands: ['promtool'] },
   pip: { package: 'python3-pip', commands: ['pip3', 'pip'] },
 } as const satisfies Readonly<Record<string, Needed>>
 

@@ -9,9 +9,9 @@ import { startServer, type Server, type ServerOptions } from '../http/server.ts'
  * @throws {UsageError} for an unusable address
  * @throws {ResourceUnavailable} when the port is in use
  */
-export function listen(options: ServerOptions): Server {
+export function listen(options: ServerOptions, flag = '--port'): Server {
   const { host, port } = options
-  return withAdvice(host, port, () => startServer(options))
+  return withAdvice(host, port, () => startServer(options), flag)
 }
 
 /**
@@ -47,20 +47,18 @@ function reserveName(name: string): () => void {
   }
 }
 
-function withAdvice<Value>(host: string, port: number, take: () => Value): Value {
+function withAdvice<Value>(host: string, port: number, take: () => Value, flag = '--port'): Value {
   try {
     return take()
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const orFree = flag === '--port' ? ', or 0 for a free one' : ''
     if (code === 'EADDRINUSE')
-      throw new ResourceUnavailable(
-        `port ${port} of ${host} is in use: choose another with --port, or 0 for a free one`,
-        {
-          cause: error,
-        },
-      )
+      throw new ResourceUnavailable(`port ${port} of ${host} is in use: choose another with ${flag}${orFree}`, {
+        cause: error,
+      })
     if (code === 'EACCES')
-      throw new UsageError(`port ${port} needs more rights than this user has: choose one from 1024 with --port`, {
+      throw new UsageError(`port ${port} needs more rights than this user has: choose one from 1024 with ${flag}`, {
         cause: error,
       })
     throw new UsageError(

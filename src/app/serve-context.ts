@@ -8,6 +8,8 @@ export interface ServeOptions {
   readonly host: string
   /** 0: a free one. */
   readonly port: number
+  /** Where only metrics are served. `undefined`: nowhere. */
+  readonly metricsPort: { readonly host: string; readonly port: number } | undefined
   /** Path of providers.json; `undefined`: the one in the home folder, or detected providers. */
   readonly config: string | undefined
   /** Names of extensions; `undefined`: those of `auth` in providers.json. */

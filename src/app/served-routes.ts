@@ -6,12 +6,13 @@ import { modelRoutes } from '../http/entrance/models.ts'
 import { ownKeyRoute } from '../http/entrance/own-key.ts'
 import { extendedRouting } from '../http/extended-routing.ts'
 import { lateRefusals } from '../http/late-refusals.ts'
+import { isLoopbackAddress } from '../http/origin-policy.ts'
 import { answersApi } from '../http/page/answers-api.ts'
 import type { KeptAnswers } from '../http/page/kept-answers.ts'
 import type { Route } from '../http/route.ts'
 import type { Routing, ServerOptions } from '../http/server.ts'
-import { statusRoutes } from '../http/status-routes.ts'
-import { auditMetricText } from '../observe/audit-metric.ts'
+import { metricsRoute, statusRoutes } from '../http/status-routes.ts'
+import { auditMetricText, budgetMetricText } from '../observe/late-metrics.ts'
 import { errorFields } from '../observe/log.ts'
 import { requestLog } from '../observe/request-line.ts'
 import type { Tracer } from '../observe/trace.ts'
@@ -85,6 +86,25 @@ export function serverOptions(needs: RouteNeeds, routes: readonly Route[]): Serv
   }
 }
 
+/** Options of the server of metrics alone: no guard is asked, since their address decides who reads them. */
+export function metricsServerOptions(
+  needs: RouteNeeds,
+  { host, port }: { readonly host: string; readonly port: number },
+): ServerOptions {
+  const { runtime, timers, log } = needs
+  const isOwner = () => true
+  const routing = extendedRouting([metricsRoute({ metrics: () => metricsText(needs), isOwner })], [], {
+    ...{ isLoopback: isLoopbackAddress(host), corsOrigins: [], isOwner },
+    bodyTimes: { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs },
+  })
+  return {
+    ...{ host, port, isPortShared: runtime.isPortShared },
+    routing: () => routing,
+    isClosing: () => false,
+    onInternalError: (error, id) => log.error('internal error', { id, ...errorFields(error) }),
+  }
+}
+
 function entranceOptions(needs: RouteNeeds): EntranceOptions {
   const { active, access, address, capacity, content, log, observer, requests, timers, tokenSizes, tracer } = needs
   const logRequest = requestLog(log)
@@ -114,11 +134,13 @@ function entranceOptions(needs: RouteNeeds): EntranceOptions {
   }
 }
 
-async function metricsText({ observer, ledger }: RouteNeeds): Promise<string> {
+async function metricsText({ observer, ledger, access }: RouteNeeds): Promise<string> {
   const audit = ledger.audit()
+  const budgets = access.budgets()
   const texts = await Promise.all([
     observer.metricsText(),
     audit === undefined ? '' : auditMetricText(async () => (await audit.list(Number.MAX_SAFE_INTEGER, 1))[0]),
+    budgets === undefined ? '' : budgetMetricText(() => budgets.sharedStates()),
   ])
   return texts.join('')
 }

@@ -39,7 +39,7 @@ import { servePage } from './page/serve-page.ts'
 import { PartList } from './parts.ts'
 import type { Runtime } from './runtime.ts'
 import { untilAborted, type ServeContext } from './serve-context.ts'
-import { servedRoutes, serverOptions } from './served-routes.ts'
+import { metricsServerOptions, servedRoutes, serverOptions } from './served-routes.ts'
 import { SharedHistory } from './shared-history.ts'
 import { SharedLedger } from './shared-ledger.ts'
 import { shippedPrices } from './shipped-prices.ts'
@@ -279,6 +279,14 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
     /** Answers to pages, which go on without a reader. */
     answers: keptAnswers(ownTimers, () => parts.closing.signal.aborted),
   }))
+  .add(
+    (parts) => {
+      const { metricsPort } = parts.given
+      if (metricsPort === undefined) return { metricsServer: undefined }
+      return { metricsServer: listen(metricsServerOptions(parts, metricsPort), '--metrics-port') }
+    },
+    ({ metricsServer }) => metricsServer?.stop(true),
+  )
   .add(
     (parts) => ({ server: listen(serverOptions(parts, servedRoutes(parts))) }),
     ({ runtime, server, requests, log, timers }) =>

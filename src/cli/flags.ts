@@ -42,6 +42,23 @@ export const storeFlag = textFlag(
   { environment: 'SVC_STORE', otherwise: 'memory, of this process' },
 )
 
+/** `--metrics-port PORT`, or `HOST:PORT`: an address on which only `/metrics` answers; `undefined` without the flag. */
+export const metricsPortFlag: Flag<{ readonly host: string; readonly port: number } | undefined> = {
+  summary: 'port of its own for /metrics, without sign-in and keys: PORT of this machine, or HOST:PORT',
+  placeholder: 'PORT',
+  environment: 'SVC_METRICS_PORT',
+  otherwise: 'the port of the service alone',
+  allowed: 'a port from 1 to 65535, or an address and a port such as 0.0.0.0:9464',
+  choices: [],
+  fallback: undefined,
+  read(texts) {
+    const [, host = '127.0.0.1', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(texts.at(-1) ?? '') ?? []
+    const number = Number(port)
+    if (number < 1 || number > 65_535) return undefined
+    return { value: { host: host.replace(/^\[(.*)\]$/, '$1'), port: number } }
+  },
+}
+
 const workersMax = 128
 
 /** `--workers N` (docs/decisions/0009-many-processes.md): the number of workers; `undefined` without the flag. */

@@ -6,11 +6,21 @@ import { ResourceUnavailable, UsageError } from '../base/start-errors.ts'
 import { isWorker } from '../cluster/worker-link.ts'
 import { ConfigError } from '../config/config.ts'
 import { errorFields } from '../observe/log.ts'
-import { authFlag, hostFlag, logFormatFlag, logLevelFlag, portFlag, storeFlag, workersFlag } from './flags.ts'
+import {
+  authFlag,
+  hostFlag,
+  logFormatFlag,
+  logLevelFlag,
+  metricsPortFlag,
+  portFlag,
+  storeFlag,
+  workersFlag,
+} from './flags.ts'
 
 const serveFlags = {
   host: hostFlag,
   port: portFlag,
+  metricsPort: metricsPortFlag,
   config: configFlag,
   auth: authFlag,
   workers: workersFlag,

@@ -21,16 +21,7 @@ export function statusRoutes({ unready, metrics, isOwner, page }: Status): reado
   return [
     { method: 'GET', path: '/health', isPublic: true, handle: ({ id }) => text('ok\n', id) },
     { method: 'GET', path: '/ready', isPublic: true, handle: (context) => ready(context, unready()) },
-    {
-      method: 'GET',
-      path: '/metrics',
-      isPublic: false,
-      scope: 'metrics:read',
-      async handle(context) {
-        checkOwner(isOwner, context)
-        return text(await metrics(), context.id, 'text/plain; version=0.0.4; charset=utf-8')
-      },
-    },
+    metricsRoute({ metrics, isOwner }),
     {
       method: 'GET',
       path: '/',
@@ -38,6 +29,20 @@ export function statusRoutes({ unready, metrics, isOwner, page }: Status): reado
       handle: (context) => (wantsText(context.request) ? aboutText(context) : page(context)),
     },
   ]
+}
+
+/** `/metrics`. */
+export function metricsRoute({ metrics, isOwner }: Pick<Status, 'metrics' | 'isOwner'>): Route {
+  return {
+    method: 'GET',
+    path: '/metrics',
+    isPublic: false,
+    scope: 'metrics:read',
+    async handle(context) {
+      checkOwner(isOwner, context)
+      return text(await metrics(), context.id, 'text/plain; version=0.0.4; charset=utf-8')
+    },
+  }
 }
 
 /** Whether `Accept` names JSON or plain text, and neither HTML nor any type. Other clients get the page. */

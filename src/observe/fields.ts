@@ -61,7 +61,13 @@ interface Places<Facts, Charge, Entry> {
   /** Names of attributes of spans. */
   readonly spans?: Readonly<Partial<Record<SpanKind, string>>>
   /** A histogram of this fact, in seconds. */
-  readonly seconds?: { readonly name: string; readonly help: string; readonly isByProvider: boolean }
+  readonly seconds?: {
+    readonly name: string
+    readonly help: string
+    readonly isByProvider: boolean
+    /** Upper bounds of its buckets. Absent: those of requests. */
+    readonly bounds?: readonly number[]
+  }
 }
 
 /** A fact, as functions for all that write it. */

@@ -1,3 +1,4 @@
+import type { Usage } from '../formats/usage.ts'
 import { freeApis } from '../prices/free-apis.ts'
 import { usdOf } from '../prices/money.ts'
 import { requestFields, wasSent, type RecordedAttempt, type RequestRecord } from './record.ts'
@@ -34,6 +35,8 @@ export interface GatewayMetricsOptions {
   spansDropped?(): number
   /** Resident memory of all processes. Default: of this process. */
   residentBytes?(): number
+  /** CPU time of all processes since their start. Default: of this process. */
+  cpuSeconds?(): number
   /** Worker processes that are ready. */
   workersReady?(): number
   /** Worker processes started to replace one that died. */
@@ -72,6 +75,7 @@ interface RequestSeries {
   readonly times: readonly (Histogram | undefined)[]
   readonly promptTokens: Counter | undefined
   readonly completionTokens: Counter | undefined
+  readonly cachedTokens: Counter | undefined
   /** By source; made when they are needed. */
   readonly costs: Partial<Record<'priced' | 'reported' | 'estimated' | 'unknown', Counter>>
 }
@@ -114,7 +118,12 @@ function countersOf(all: Registry) {
           {
             ...seconds,
             of,
-            all: all.histogram(seconds.name, seconds.help, seconds.isByProvider ? ['provider'] : [], secondsBounds),
+            all: all.histogram(
+              seconds.name,
+              seconds.help,
+              seconds.isByProvider ? ['provider'] : [],
+              seconds.bounds ?? secondsBounds,
+            ),
           },
         ],
   )
@@ -122,6 +131,11 @@ function countersOf(all: Registry) {
     'svc_tokens_total',
     'Tokens reported by providers, by kind: prompt or completion. Without estimates',
     ['provider', 'model', 'kind'],
+  )
+  const cached = all.counter(
+    'svc_cached_tokens_total',
+    'Prompt tokens that providers had in their cache: a part of the prompt tokens',
+    ['provider', 'model'],
   )
   const costs = all.counter(
     'svc_cost_usd_total',
@@ -133,7 +147,13 @@ function countersOf(all: Registry) {
     'Answers whose cost is not known: the model has no price, or its units were not reported',
     ['provider', 'model'],
   )
-  return { requests, attempts, adapted, attemptSeconds, times, tokens, costs, unpriced }
+  return { requests, attempts, adapted, attemptSeconds, times, tokens, cached, costs, unpriced }
+}
+
+/** CPU time of this process since its start, in seconds. */
+export function ownCpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
 }
 
 /** Adds what is asked for when the metrics are read. @param upstreams models that may be labels of breakers */
@@ -145,6 +165,7 @@ function observeProcesses(all: Registry, options: GatewayMetricsOptions, upstrea
     ledgerRowsDropped,
     spansDropped,
     residentBytes = () => process.memoryUsage.rss(),
+    cpuSeconds = ownCpuSeconds,
     workersReady,
     workerRestarts,
   } = options
@@ -191,6 +212,7 @@ function observeProcesses(all: Registry, options: GatewayMetricsOptions, upstrea
       'Worker processes started to replace one that died',
       () => workerRestarts?.(),
     ],
+    ['counter', 'process_cpu_seconds_total', 'CPU time of all processes, in seconds', cpuSeconds],
     ['gauge', 'process_resident_memory_bytes', 'Resident memory of all processes, in bytes', residentBytes],
     ['gauge', 'process_start_time_seconds', 'Start of the process, Unix seconds', () => startSeconds],
   ]
@@ -204,7 +226,7 @@ function observeProcesses(all: Registry, options: GatewayMetricsOptions, upstrea
  */
 export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
   const all = registry()
-  const { requests, attempts, adapted, attemptSeconds, times, tokens, costs, unpriced } = countersOf(all)
+  const { requests, attempts, adapted, attemptSeconds, times, tokens, cached, costs, unpriced } = countersOf(all)
   const streamsOpen = all.gauge('svc_streams_open', 'Streams being sent to clients').with()
   const reloads = all.counter('svc_config_reloads_total', 'Reloads of the configuration: ok or failed', ['result'])
   const reloadCounters = { ok: reloads.with('ok'), failed: reloads.with('failed') }
@@ -250,6 +272,7 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
       ),
       promptTokens: provider === undefined ? undefined : tokens.with(provider, model, 'prompt'),
       completionTokens: provider === undefined ? undefined : tokens.with(provider, model, 'completion'),
+      cachedTokens: provider === undefined ? undefined : cached.with(provider, model),
       costs: {},
     }
     ofModel.push(made)
@@ -297,9 +320,7 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
       const series = requestSeriesOf(record, model, provider === undefined ? undefined : boundProvider(provider))
       series.requests.add()
       for (const [index, { of }] of times.entries()) observe(series.times[index], of(record))
-      const counted = usage?.isEstimated === true ? undefined : usage
-      if (counted?.promptTokens !== undefined) series.promptTokens?.add(counted.promptTokens)
-      if (counted?.completionTokens !== undefined) series.completionTokens?.add(counted.completionTokens)
+      if (usage !== undefined && usage.isEstimated !== true) addTokens(series, usage)
       recordCost(record, model, series)
       for (const attempt of trail) recordAttempt(attempt, model)
     },
@@ -311,6 +332,16 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     read: all.read,
     metrics: all.metrics,
   }
+}
+
+/** Counts that are not known are ignored. */
+function addTokens(
+  { promptTokens, completionTokens, cachedTokens }: RequestSeries,
+  { promptTokens: prompt = NaN, completionTokens: completion = NaN, cachedTokens: cached = NaN }: Usage,
+): void {
+  promptTokens?.add(prompt)
+  completionTokens?.add(completion)
+  cachedTokens?.add(cached)
 }
 
 /** @param ms a fact in milliseconds, if there is one */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { auditMetric } from './audit-metric.ts'
 import { gatewayMetrics } from './gateway-metrics.ts'
+import { lateMetrics } from './late-metrics.ts'
 import { logger, logLevels } from './log.ts'
 import type { RequestRecord } from './record.ts'
 import { requestLog } from './request-line.ts'
@@ -66,7 +66,7 @@ describe('docs/observability.md', () => {
       help,
     }))
     expect(listed).toEqual(
-      [...gatewayMetrics({ version: '1' }).metrics, auditMetric].map(({ name, kind, labels, help }) => ({
+      [...gatewayMetrics({ version: '1' }).metrics, ...lateMetrics].map(({ name, kind, labels, help }) => ({
         name,
         kind,
         labels: [...labels],

@@ -14,6 +14,7 @@ export interface WorkerGauges {
   readonly recordsDropped: number
   /** Resident memory of the worker. */
   readonly residentBytes: number
+  readonly cpuSeconds: number
 }
 
 /** Records of requests that have ended, in their order. */

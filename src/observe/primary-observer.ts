@@ -1,5 +1,5 @@
 import { withinMs } from '../service/within.ts'
-import { gatewayMetrics, type GatewayMetricsOptions, type GatewayMetrics } from './gateway-metrics.ts'
+import { gatewayMetrics, ownCpuSeconds, type GatewayMetricsOptions, type GatewayMetrics } from './gateway-metrics.ts'
 import type {
   PrimaryObserverHandlers,
   RecordBatch,
@@ -60,7 +60,13 @@ interface WorkerState {
   isFlushing: boolean
 }
 
-const noGauges: WorkerGauges = { streamsOpen: 0, logLinesDropped: 0, recordsDropped: 0, residentBytes: 0 }
+const noGauges: WorkerGauges = {
+  streamsOpen: 0,
+  logLinesDropped: 0,
+  recordsDropped: 0,
+  residentBytes: 0,
+  cpuSeconds: 0,
+}
 
 /**
  * Makes the observer of a service of several processes. Before each reply all workers send their records. A worker that
@@ -77,6 +83,8 @@ class ObserverOfWorkers implements PrimaryObserver {
   readonly #onRecord: ((record: RequestRecord) => void) | undefined
   readonly #workers = new Set<WorkerState>()
   readonly #dropped = { logLines: 0, records: 0 }
+  /** Of all workers, those that have ended included. */
+  #cpuSeconds = 0
   #ready = 0
   #restarts = 0
   readonly #recent: RecentRequests
@@ -111,6 +119,7 @@ class ObserverOfWorkers implements PrimaryObserver {
           (sum, { gauges = noGauges }) => sum + gauges.residentBytes,
           process.memoryUsage.rss(),
         ),
+      cpuSeconds: () => ownCpuSeconds() + this.#cpuSeconds,
       workersReady: () => this.#ready,
       workerRestarts: () => this.#restarts,
     })
@@ -192,6 +201,7 @@ class ObserverOfWorkers implements PrimaryObserver {
     const before = state.gauges ?? noGauges
     this.#dropped.logLines += gauges.logLinesDropped - before.logLinesDropped
     this.#dropped.records += gauges.recordsDropped - before.recordsDropped
+    this.#cpuSeconds += gauges.cpuSeconds - before.cpuSeconds
     // The last batch of a worker may be read after the worker has ended.
     const streamsOpen = this.#workers.has(state) ? gauges.streamsOpen : 0
     this.#metrics.streamsOpen.add(streamsOpen - before.streamsOpen)

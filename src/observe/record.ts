@@ -237,6 +237,14 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
       isByProvider: false,
     },
   }),
+  field(units.milliseconds, msPerToken, {
+    seconds: {
+      name: 'svc_output_token_seconds',
+      help: 'Time of a stream for each token behind the first, of streams with counted tokens',
+      isByProvider: true,
+      bounds: [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1],
+    },
+  }),
   field(units.number, ({ usage }) => usage?.promptTokens, {
     ...{ name: 'promptTokens', log: 'prompt_tokens', file: true, spans: { inference: 'gen_ai.usage.input_tokens' } },
     read: (row) => (hasCounts(row) ? sumOf(row, ['input', 'cached', 'write5', 'write60']) : undefined),
@@ -304,6 +312,13 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
   }),
   field(units.flag, () => undefined, { name: 'isStored', read: () => true }),
 ]
+
+/** Milliseconds of a stream for each token behind the first. */
+function msPerToken({ firstTokenMs, totalMs, usage }: RequestRecord): number | undefined {
+  const { completionTokens = 0, isEstimated } = usage ?? {}
+  if (firstTokenMs === undefined || completionTokens < 2 || isEstimated === true) return undefined
+  return Math.max(0, totalMs - firstTokenMs) / (completionTokens - 1)
+}
 
 /** Facts that only the span of all attempts has. */
 function onInference(

@@ -1,5 +1,6 @@
 import { WireError } from '../formats/error.ts'
 import { withinMs } from '../service/within.ts'
+import { ownCpuSeconds } from './gateway-metrics.ts'
 import type {
   PrimaryObserverHandlers,
   RecordBatch,
@@ -72,6 +73,7 @@ export function workerObserver({
       logLinesDropped: logLinesDropped(),
       recordsDropped: outbox.dropped,
       residentBytes: process.memoryUsage.rss(),
+      cpuSeconds: ownCpuSeconds(),
     }
   }
 

@@ -40,7 +40,7 @@ const minute = {
   isEstimated: true,
   firstTokenP50: 5,
 } as const
-const gauges = { streamsOpen: 1, logLinesDropped: 2, recordsDropped: 3, residentBytes: 1e9 }
+const gauges = { streamsOpen: 1, logLinesDropped: 2, recordsDropped: 3, residentBytes: 1e9, cpuSeconds: 1 }
 const bounds = { ttlMs: 1_000, valuesMax: 10, valuesPerOwnerMax: 5 }
 
 const budget: AskedBudget = {

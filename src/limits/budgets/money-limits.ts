@@ -47,11 +47,14 @@ export interface MoneyLimitsOptions {
   readonly wait?: (ms: number) => Promise<void>
 }
 
+const sharedKinds: ReadonlySet<string> = new Set(['everyone', 'team', 'provider'])
+
 /** The active limits of money, from access.json. At first there are none. */
 export class MoneyLimits implements Budgets {
   readonly #options: MoneyLimitsOptions
   readonly #surpluses = new LearnedSurpluses()
   #plan: BudgetPlan
+  #shared: readonly AccessLimit[] = []
 
   constructor(options: MoneyLimitsOptions) {
     this.#options = options
@@ -61,6 +64,7 @@ export class MoneyLimits implements Budgets {
   /** Activates a policy. Attempts under way are settled in the budgets that hold them. */
   replace(policy: AccessPolicy): void {
     this.#plan = budgetPlan(policy, this.#options.now(), this.#plan)
+    this.#shared = policy.limits.filter(({ subject, usd }) => usd !== undefined && sharedKinds.has(subject.kind))
   }
 
   /** The budgets that name a caller, for this caller to see. */
@@ -77,6 +81,11 @@ export class MoneyLimits implements Budgets {
     const budgets = counted.flatMap(({ entry, counted: callers }) => this.#plan.budgetOf(entry, callers, at) ?? [])
     const uses = await this.#options.authority.uses(budgets).catch(storeAway)
     return budgets.map((budget, index) => reportOf(budget, uses[index]))
+  }
+
+  /** The state of the budgets of everyone, teams and providers: those that name no person and no key. */
+  async sharedStates(): Promise<readonly BudgetReport[]> {
+    return await this.statesOf(this.#shared.map((entry) => ({ entry, counted: '' })))
   }
 
   hold(attempt: BudgetedAttempt): HoldAnswer | Promise<HoldAnswer> {
