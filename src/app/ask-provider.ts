@@ -25,17 +25,25 @@ export interface AskedFailure {
 /** Model for a provider that lists none: even a refusal shows that the provider is reachable and accepts the key. */
 const unlisted = 'svc-check'
 
+/** Some reasoning models refuse max_tokens, and need more than one token. */
+const usualLimits = [{ max_tokens: 1 }, { max_completion_tokens: 16 }]
+
 /**
  * Asks one provider for one token, even if it would be skipped, and counts the outcome for its health. Never rejects.
  *
  * @param wanted the model, by any of its names at this provider; default: the first chat model
+ * @param limits one after the other, as long as they are refused
  */
-export async function askProvider(provider: Provider, signal: AbortSignal, wanted?: string): Promise<Asked> {
+export async function askProvider(
+  provider: Provider,
+  signal: AbortSignal,
+  wanted?: string,
+  limits: readonly object[] = usualLimits,
+): Promise<Asked> {
   await modelsListed([provider], signal)
   const model = upstreamName(provider.models.current() ?? [], wanted)
   const start = performance.now()
-  // Some reasoning models refuse max_tokens, and need more than one token.
-  for (const limit of [{ max_tokens: 1 }, { max_completion_tokens: 16 }]) {
+  for (const limit of limits) {
     try {
       const body = new TextEncoder().encode(
         JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }], ...limit }),
@@ -44,7 +52,8 @@ export async function askProvider(provider: Provider, signal: AbortSignal, wante
       if (reply.kind === 'stream') reply.cancel()
       return { model, ms: performance.now() - start }
     } catch (error) {
-      if ('max_tokens' in limit && error instanceof UpstreamFailure && error.failure === 'bad_request') continue
+      const isRefused = error instanceof UpstreamFailure && error.failure === 'bad_request'
+      if (isRefused && limit !== limits.at(-1)) continue
       return { model, ms: performance.now() - start, failure: describe(error, signal) }
     }
   }

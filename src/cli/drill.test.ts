@@ -17,6 +17,8 @@ const server = Bun.serve({
     const limit = isRecord(body) ? body['max_tokens'] : undefined
     hits.push(`${request.method} ${pathname} ${typeof limit === 'number' ? limit : ''}`.trim())
     if (request.headers.get('authorization') !== 'Bearer right-key') return new Response('{}', { status: 401 })
+    if (pathname.includes('/gone/') && isRecord(body) && body['model'] === 'm')
+      return Response.json({ error: { code: 'model_not_found', message: 'no such model' } }, { status: 404 })
     if (pathname.endsWith('/models')) return Response.json({ data: [{ id: 'm' }, { id: 'other' }] })
     const choices = [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'length' }]
     return Response.json({ id: 'x', object: 'chat.completion', created: 1, model: 'm', choices })
@@ -64,6 +66,15 @@ describe('svc drill', () => {
     expect(out).toContain('c did not answer')
     expect(hits).toEqual(expect.arrayContaining(['POST /a/v1/chat/completions 1', 'POST /c/v1/chat/completions 1']))
     expect(hits).toHaveLength(2)
+  })
+
+  test('finds a model that a spare does not have with --live, for that model alone', async () => {
+    const pair = [at('a', 'right-key', ['m', 'n']), { ...at('gone', 'right-key', ['m', 'n']), api_key: 'right-key' }]
+    const { out } = await run(['m', 'n', '--live', '--json'], pair)
+    const { models } = JSON.parse(out)
+    expect(
+      models.map(({ notes }: { notes: readonly string[] }) => notes.filter((note) => note.includes('answer'))),
+    ).toEqual([['gone did not answer'], []])
   })
 
   test('asks for lists of models alone, and with --offline for nothing', async () => {

@@ -6,6 +6,8 @@ import { UsageError } from '../base/start-errors.ts'
 import type { Config } from '../config/config.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import { modelsListed } from '../gateway/models-listed.ts'
+import type { Provider } from '../gateway/provider.ts'
+import { UpstreamFailure } from '../service/failure.ts'
 import { jsonFlag } from './flags.ts'
 import { gatewayAccess, pricesHere, type GatewayAccess, type OpenGateway } from './gateway-access.ts'
 import { formatTable } from './terminal.ts'
@@ -76,50 +78,70 @@ export function drillCommandWith(access: GatewayAccess): Command<typeof flags> {
 /** `svc drill`. */
 export const drillCommand = drillCommandWith(gatewayAccess)
 
+/** A provider that does not answer: for one name, or for all. */
+interface Silent {
+  readonly provider: string
+  readonly name: string | undefined
+}
+
 /** The lists of models that are known, and the providers that do not answer now. */
 async function listsAndDown(
   config: Config,
   access: GatewayAccess,
   { flags, environment, signal, positionals }: Context,
 ) {
-  const lists = new Map<string, readonly OfferedModel[]>()
-  const down = new Set<string>()
   const gateway = await access.open(config, environment, { isFresh: false, isOffline: flags.offline })
   try {
     await modelsListed(gateway.providers, signal)
-    for (const { id, models } of gateway.providers) {
-      const list = models.current()
-      if (list !== undefined) lists.set(id, list)
-    }
-    if (flags.live) for (const id of await silentProviders(gateway, positionals, signal)) down.add(id)
+    const lists = new Map(gateway.providers.flatMap(({ id, models }) => [[id, models.current() ?? []] as const]))
+    for (const [id, list] of lists) if (list.length === 0) lists.delete(id)
+    const silent = flags.live ? await silentProviders(gateway, positionals, signal) : []
+    const down = (model: string): ReadonlySet<string> =>
+      new Set(silent.flatMap(({ provider, name }) => (name === undefined || name === model ? [provider] : [])))
     return { lists, down }
   } finally {
     gateway.close()
   }
 }
 
-/** Asks each provider for one token: for the named models, else for its first one. */
+interface LiveQuestion {
+  readonly provider: Provider
+  readonly name: string | undefined
+  readonly model: string | undefined
+}
+
+/** Asks providers for one token: for the named models, else for the first one of each. */
 async function silentProviders(
   gateway: OpenGateway,
-  models: readonly string[],
+  names: readonly string[],
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<readonly Silent[]> {
   const { askProvider } = await import('../app/ask-provider.ts')
   const limit = AbortSignal.any([signal, AbortSignal.timeout(liveMs)])
-  const offers = models.flatMap((name) => gateway.model(name)?.offers ?? [])
-  const waiting = gateway.providers.flatMap((provider) => {
-    const asked = [...new Set(offers.flatMap((offer) => (offer.provider === provider.id ? [offer.model.name] : [])))]
-    return (models.length === 0 ? [undefined] : asked).map((model) => ({ provider, model }))
-  })
-  const silent: string[] = []
+  const waiting = gateway.providers
+    .filter(({ models }) => models.current() !== undefined)
+    .flatMap((provider): LiveQuestion[] => {
+      if (names.length === 0) return [{ provider, name: undefined, model: undefined }]
+      return names.flatMap((name) => {
+        const offer = gateway.model(name)?.offers.find((each) => each.provider === provider.id)
+        return offer === undefined ? [] : [{ provider, name, model: offer.model.name }]
+      })
+    })
+  const silent: Silent[] = []
   async function askNext(): Promise<void> {
     for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
-      const { failure } = await askProvider(next.provider, limit, next.model)
-      if (failure !== undefined) silent.push(next.provider.id)
+      const { failure } = await askProvider(next.provider, limit, next.model, [{ max_tokens: 1 }])
+      // A provider that refuses the limit is there, and takes the key.
+      const isThere = failure === undefined || isRequestRefused(failure.error)
+      if (!isThere) silent.push({ provider: next.provider.id, name: next.name })
     }
   }
   await Promise.all(Array.from({ length: askedAtOnce }, askNext))
   return silent
+}
+
+function isRequestRefused(error: unknown): boolean {
+  return error instanceof UpstreamFailure && error.failure === 'bad_request'
 }
 
 /** The names of the file, and those of lists that several providers have. */

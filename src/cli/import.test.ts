@@ -17,6 +17,13 @@ const config = `model_list:
   - {model_name: b, litellm_params: {model: mistral/b}}
 `
 
+const opposite = `model_list:
+  - {model_name: a, litellm_params: {model: groq/a}}
+  - {model_name: b, litellm_params: {model: mistral/b}}
+router_settings:
+  fallbacks: [{a: [b]}, {b: [a]}]
+`
+
 async function run(argv: readonly string[], input?: string) {
   const result = await runCommand(importCommand, argv, {
     environment: { SVC_HOME: home, MISTRAL_API_KEY: 'set' },
@@ -90,6 +97,7 @@ describe('svc import', () => {
   test.each<[string, readonly string[], string, number]>([
     ['without a provider that svc can use', ['litellm', '-'], 'model_list: []', 1],
     ['with --strict, unless all is exact', ['-', '--strict'], config, 1],
+    ['with --strict, if an account is there twice', ['-', '--strict'], opposite, 1],
   ])('writes nothing %s', async (_name, argv, input, code) => {
     expect((await run(argv, input)).code).toBe(code)
     expect(existsSync(join(home, 'providers.json'))).toBe(false)

@@ -54,7 +54,7 @@ export const importCommand: Command<typeof flags> = {
 async function runImport(context: Context): Promise<number> {
   const { flags, stdout, stderr, environment } = context
   const imported = await read(context)
-  const { files, counts, findings } = imported
+  const { files, findings } = imported
   const report = { ...reportOf(imported), variables: files === undefined ? [] : unset(files, context) }
   const say = (text: string) => stderr.write(`svc: ${harmless(text)}\n`)
   if (flags.json) stdout.write(`${JSON.stringify(report)}\n`)
@@ -62,8 +62,8 @@ async function runImport(context: Context): Promise<number> {
     stderr.write(findings.map((finding) => `${harmless(lineOf(finding))}\n`).join(''))
     sayTotals(imported, report.variables, say)
   }
-  const isRefused = flags.strict && counts.exact < findings.length
-  if (isRefused) say('nothing is written: with --strict each finding must be exact')
+  const isRefused = flags.strict && !isExact(imported)
+  if (isRefused) say('nothing is written: with --strict all must be exact')
   const emitted = isRefused ? undefined : files
   const written = await filesToWrite(`${JSON.stringify(report, undefined, 2)}\n`, emitted, context)
   const present = written.filter(({ path, isKept }) => isKept !== true && existsSync(path)).map(({ path }) => path)
@@ -77,6 +77,11 @@ async function runImport(context: Context): Promise<number> {
   if (flags.output !== '-') say(`Next: ${programName(environment)} check`)
   else if (!flags.json) stdout.write(emitted.providers)
   return 0
+}
+
+/** All values are written as they were, and each account once. */
+function isExact({ counts, findings, files }: Imported): boolean {
+  return counts.exact === findings.length && files?.split.length === 0
 }
 
 /** @throws {UsageError} without a file that can be read, or for an unknown source */

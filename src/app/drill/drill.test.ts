@@ -32,7 +32,7 @@ async function drillOf(config: Config, model = 'm', options: Partial<DrillOption
       config,
       lists: new Map(),
       prices: priceBook(() => undefined),
-      down: new Set<string>(),
+      down: () => new Set<string>(),
       failures: drillFailures,
     },
     ...{ together: [], depth: 1, ...options },
@@ -130,7 +130,7 @@ describe('a planted fault is found', () => {
   })
 
   test('a spare that does not answer, as a live question shows', async () => {
-    const drilled = await drillOf(configOf(spare({})), 'm', { down: new Set(['b']) })
+    const drilled = await drillOf(configOf(spare({})), 'm', { down: () => new Set(['b']) })
     expect(said(drilled)).toMatch(/a timeout > nobody[^]*b did not answer[^]*does not survive/)
   })
 

@@ -47,8 +47,8 @@ export interface DrillOptions {
   /** Lists of models of providers with `"*"`, as far as they are known. */
   readonly lists: ReadonlyMap<string, readonly OfferedModel[]>
   readonly prices: PriceBook
-  /** Providers that are down already, as a live question has shown. */
-  readonly down: ReadonlySet<string>
+  /** The providers that do not serve this name already, as a live question has shown. */
+  readonly down: (model: string) => ReadonlySet<string>
   readonly failures: readonly DrillFailure[]
   /** Providers that fail together. Empty: each in its turn. */
   readonly together: readonly string[]
@@ -76,7 +76,7 @@ function frozen({ config, lists }: DrillOptions): Config {
 }
 
 async function drillModel(model: string, options: DrillOptions): Promise<ModelDrill> {
-  const { config, down, together, failures, depth } = options
+  const { config, together, failures, depth } = options
   const chain = chainOf(model, options)
   const outcome = (failing: readonly string[], failure: DrillFailure | undefined) =>
     rowOf(model, { failing, failure, chain }, options)
@@ -92,7 +92,7 @@ async function drillModel(model: string, options: DrillOptions): Promise<ModelDr
   const single = rows.slice(0, 1 + names.length * failures.length)
   return {
     ...{ model, chain, rows },
-    notes: notesOf(model, chain, options, down),
+    notes: notesOf(model, chain, options),
     survives: chain.length > 0 && single.every(({ servedBy }) => servedBy !== undefined),
   }
 }
@@ -128,9 +128,9 @@ interface Scenario {
 }
 
 async function rowOf(model: string, { failing, failure, chain }: Scenario, options: DrillOptions): Promise<DrillRow> {
-  const isDown = (id: string) => options.down.has(id)
+  const down = options.down(model)
   const asked = await serve(model, options, (id) =>
-    failing.includes(id) ? failure : isDown(id) ? 'credential' : undefined,
+    failing.includes(id) ? failure : down.has(id) ? 'credential' : undefined,
   )
   const before = chain.slice(
     0,
@@ -141,7 +141,7 @@ async function rowOf(model: string, { failing, failure, chain }: Scenario, optio
   // A request ends at its deadline, whoever is left.
   const isLate = asked !== undefined && waitMs >= options.config.limits.deadlineMs
   const server = chain.find(({ provider }) => provider === asked)
-  const usual = chain.find(({ provider }) => !isDown(provider))
+  const usual = chain.find(({ provider }) => !down.has(provider))
   return {
     ...{ failing, failure, waitMs },
     servedBy: isLate ? undefined : asked,
@@ -201,19 +201,16 @@ function originOf({ baseUrl }: ProviderConfig): string | undefined {
   return URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined
 }
 
-function notesOf(
-  model: string,
-  chain: readonly ServerFacts[],
-  { config }: DrillOptions,
-  down: ReadonlySet<string>,
-): readonly string[] {
+function notesOf(model: string, chain: readonly ServerFacts[], { config, down }: DrillOptions): readonly string[] {
   const entries = chain.flatMap(({ provider }) => config.providers.find(({ id }) => id === provider) ?? [])
   const shared = entries.flatMap((one, index) =>
     entries
       .slice(index + 1)
       .flatMap((other) => sharedBy(one, other).map((text) => `${one.id} and ${other.id} ${text}`)),
   )
-  const silent = chain.filter(({ provider }) => down.has(provider)).map(({ provider }) => `${provider} did not answer`)
+  const silent = chain
+    .filter(({ provider }) => down(model).has(provider))
+    .map(({ provider }) => `${provider} did not answer`)
   return [...shared, ...config.providers.flatMap((provider) => absence(model, provider)), ...silent]
 }
 
