@@ -18,14 +18,16 @@ export async function quickTests(root: string): Promise<readonly string[]> {
 }
 
 /**
- * Durations of all tests for `bun test --timings`, estimated by the sizes of their files: 1 ms a byte in test/ and
- * lab/, where tests start processes and wait for timers, and a twentieth beside the code.
+ * Durations of all tests for `bun test --timings`, estimated by the sizes of their files. A byte takes about 2 ms in
+ * test/page/, where Chromium runs, 0.5 ms elsewhere in test/ and lab/, where tests start processes, and 0.05 ms beside
+ * the code.
  */
 export function estimatedTimings(root: string): {
   readonly version: 1
   readonly files: Readonly<Record<string, number>>
 } {
-  const durationOf = (path: string): number => Bun.file(join(root, path)).size * (besideCode.test(path) ? 0.05 : 1)
+  const durationOf = (path: string): number =>
+    Bun.file(join(root, path)).size * (path.startsWith('test/page/') ? 2 : besideCode.test(path) ? 0.05 : 0.5)
   return { version: 1, files: Object.fromEntries(allTests(root).map((path) => [path, Math.ceil(durationOf(path))])) }
 }
 

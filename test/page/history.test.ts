@@ -365,7 +365,7 @@ describeInChromium('axe-core finds nothing to mend in the conversations', () => 
       }
       const found: Record<string, readonly string[]> = {}
       const examine = async (what: string): Promise<void> => {
-        const violations = await violationsOf(tab)
+        const violations = await violationsOf(tab, look === 'dark' ? 'colours' : 'all')
         if (violations.length > 0) found[what] = violations
       }
       await tab.goto(`${service.url}/`)
@@ -373,7 +373,7 @@ describeInChromium('axe-core finds nothing to mend in the conversations', () => 
       await showList()
       await tab.waitFor('text=No conversations yet')
       await examine('empty')
-      await importFile([...conversationsOf([{ title: 'Crème' }, ...named(40)]), 5])
+      await importFile([...conversationsOf([{ title: 'Crème' }, ...named(12)]), 5])
       await examine('report')
       await tab.press('Escape')
       await tab.waitForGone('dialog')
