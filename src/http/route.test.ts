@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { processorMs } from '../base/testing.ts'
 import { WireError } from '../formats/error.ts'
 import { formats } from '../formats/format-list.ts'
 import { router, type Route } from './route.ts'
@@ -123,9 +124,7 @@ describe('a router', () => {
   })
 
   test('searches a long path at once', () => {
-    const started = performance.now()
-    failure('GET', '/a'.repeat(8_000))
-    expect(performance.now() - started).toBeLessThan(100)
+    expect(processorMs(() => void failure('GET', '/a'.repeat(8_000)))).toBeLessThan(100)
   })
 
   const wrong: readonly (readonly [string, string, string])[] = [

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { renderToStaticMarkup } from 'react-dom/server'
+import { processorMs } from '../../src/base/testing.ts'
 import { Markdown } from './markdown.tsx'
-import { markdownText, processorMs } from './testing.ts'
+import { markdownText } from './testing.ts'
 
 function markup(text: string, isStreaming = false): string {
   return renderToStaticMarkup(<Markdown text={text} isStreaming={isStreaming} />)

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { processorMs } from '../../src/base/testing.ts'
 import { groupPieces, splitPieces, type Piece } from './pieces.ts'
-import { markdownText, processorMs } from './testing.ts'
+import { markdownText } from './testing.ts'
 
 function source(piece: Piece): string {
   return piece.kind === 'text' ? piece.text : `![${piece.alternative}](${piece.source ?? ''})`

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { processorMs } from '../../src/base/testing.ts'
 import { noDefinitions } from './definitions.ts'
 import { plainText, type Inline } from './inline.ts'
 import { readInline } from './read-inline.ts'
-import { markdownText, outlineInlines, processorMs } from './testing.ts'
+import { markdownText, outlineInlines } from './testing.ts'
 
 const definitions = new Map([
   ['k', 'https://k.example/'],

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { processorMs } from '../../src/base/testing.ts'
 import type { Block, Item } from './block.ts'
 import { textReader } from './read-text.ts'
 import type { Sequence } from './sequence.ts'
-import { markdownText, processorMs } from './testing.ts'
+import { markdownText } from './testing.ts'
 
 /** Formats blocks for comparison: `ul(li(p"a"))`. */
 function outline(blocks: Sequence<Block>): string {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { renderToStaticMarkup } from 'react-dom/server'
+import { processorMs } from '../../src/base/testing.ts'
 import { showFormula } from './show-formula.ts'
-import { processorMs } from './testing.ts'
 
 /** Markup of a formula; undefined if it is shown as its source. */
 function markup(source: string, isDisplay = false): string | undefined {

@@ -130,10 +130,3 @@ export function outlineInlines(inlines: readonly Inline[]): string {
 export const markdownText: fc.Arbitrary<string> = fc
   .array(fc.constantFrom(...parts), { maxLength: 60 })
   .map((chosen) => chosen.join(''))
-
-/** Measures processor time in milliseconds. Unlike elapsed time, it does not depend on other load. */
-export function processorMs(run: () => void): number {
-  const before = process.cpuUsage()
-  run()
-  return process.cpuUsage(before).user / 1_000
-}

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { processorMs } from '../../base/testing.ts'
 import { encode } from '../../bytes/text.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import { WireError } from '../error.ts'
@@ -179,11 +180,12 @@ const hostile: readonly (readonly [string, string])[] = [
   ],
 ]
 test.each(hostile)('%s are read within a second', (_name, body) => {
-  const started = performance.now()
-  try {
-    geminiOfCallers.talk.read(check(encode(body)), [])
-  } catch (error) {
-    if (!(error instanceof WireError)) expect(error).toBeInstanceOf(UpstreamFailure)
+  const read = (): void => {
+    try {
+      geminiOfCallers.talk.read(check(encode(body)), [])
+    } catch (error) {
+      if (!(error instanceof WireError)) expect(error).toBeInstanceOf(UpstreamFailure)
+    }
   }
-  expect(performance.now() - started).toBeLessThan(1_000)
+  expect(processorMs(read)).toBeLessThan(1_000)
 })
