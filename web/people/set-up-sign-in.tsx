@@ -14,7 +14,7 @@ import { useLoaded, type AnswerState } from '../ui/use-answer.ts'
 import { draftOf, missingFields, type SignInFields } from './sign-in-fields.ts'
 
 const draftAfterMs = 300
-const panelLook = 'flex min-w-0 flex-col gap-4 rounded-xl border border-line bg-panel p-4 ' + '[overflow-wrap:anywhere]'
+const panelLook = 'flex min-w-0 flex-col gap-4 rounded-xl border border-line bg-panel p-4 [overflow-wrap:anywhere]'
 const words = say.signInSetUp
 
 /** Has people sign in: the form for owners while no one does. */
