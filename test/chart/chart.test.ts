@@ -118,7 +118,7 @@ describe.skipIf(helm === null)('examples/chart, by helm', () => {
         readOnlyRootFilesystem: true,
         capabilities: { drop: ['ALL'] },
       },
-      ports: [{ name: 'http', containerPort: portFlag.fallback }],
+      ports: expect.arrayContaining([{ name: 'http', containerPort: portFlag.fallback }]),
       livenessProbe: { httpGet: { path: '/health', port: 'http' }, periodSeconds: 10, failureThreshold: 6 },
       readinessProbe: { httpGet: { path: '/ready', port: 'http' }, periodSeconds: 1, failureThreshold: 1 },
     })
@@ -151,6 +151,7 @@ describe.skipIf(helm === null)('examples/chart, by helm', () => {
         'HorizontalPodAutoscaler',
         'NetworkPolicy',
         'PodDisruptionBudget',
+        'ServiceMonitor',
       ],
       Prometheus: ['ServiceMonitor'],
     }
@@ -159,6 +160,19 @@ describe.skipIf(helm === null)('examples/chart, by helm', () => {
       const expected = own ? ['Deployment', 'PodDisruptionBudget', 'Service'] : [...usual, ...(more[way] ?? [])]
       expect([way, kinds(way).toSorted()]).toEqual([way, expected.toSorted()])
     }
+  })
+
+  test('has metrics at a port of their own, or behind a key', () => {
+    const endpoint = (way: keyof typeof ways) => pick(of(way, 'ServiceMonitor'), 'spec', 'endpoints', 0)
+    const own = 'as many replicas as are needed, in a closed network'
+    expect(endpoint(own)).toEqual({ port: 'metrics', path: '/metrics', interval: '30s' })
+    expect(JSON.stringify(of(own, 'Deployment'))).toContain('"SVC_METRICS_PORT","value":"0.0.0.0:9464"')
+    expect(pick(of(own, 'NetworkPolicy'), 'spec', 'ingress')).toMatchObject([
+      { ports: [{ port: portFlag.fallback }], from: [{}] },
+      { ports: [{ port: 9464 }], from: [{}] },
+    ])
+    const credentials = { name: 'svc-metrics', key: 'key' }
+    expect(endpoint('Prometheus')).toMatchObject({ port: 'http', authorization: { credentials } })
   })
 
   test('follows files, unless they are beside a volume', () => {

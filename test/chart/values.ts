@@ -41,8 +41,11 @@ export const ways = {
     ...keys,
     shared,
     autoscaling: { enabled: true },
+    metricsPort: 9464,
+    serviceMonitor: { enabled: true },
     networkPolicy: {
       enabled: true,
+      metricsFrom: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
       from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress' } } }],
       egress: [{ ports: [{ protocol: 'TCP', port: 443 }] }, { ports: [{ protocol: 'UDP', port: 53 }] }],
     },

@@ -78,8 +78,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if and $shared (not $v.existingSecret) -}}
 {{- fail "shared: name the Secret in existingSecret" -}}
 {{- end -}}
-{{- if and $v.serviceMonitor.enabled $v.auth (not $v.serviceMonitor.keySecret.name) -}}
-{{- fail "serviceMonitor.keySecret.name: with sign-in or keys, /metrics needs a key with the scope metrics:read" -}}
+{{- if and $v.serviceMonitor.enabled $v.auth (not (or $v.metricsPort $v.serviceMonitor.keySecret.name)) -}}
+{{- fail "serviceMonitor: set metricsPort, or name in keySecret a key with the scope metrics:read" -}}
 {{- end -}}
 {{- if and $v.ingress.enabled (not $v.ingress.hosts) -}}
 {{- fail "ingress.hosts: name at least one host" -}}
