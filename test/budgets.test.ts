@@ -292,7 +292,7 @@ describe('complaint: budgets overshot by concurrency', () => {
     async (_, flags) => {
       const { upstream, bill } = metered()
       stops.push(() => upstream.stop())
-      const limit = 0.05 * nanoPerUsd
+      const limit = 0.025 * nanoPerUsd
       const limitsOf = (nano: number, marker: string) =>
         access(
           { for: 'everyone', usd: nano / nanoPerUsd, per: 'total', models: ['m'] },
@@ -310,7 +310,7 @@ describe('complaint: budgets overshot by concurrency', () => {
       await using service = await startService({ providers }, { environment: { SVC_HOME: home }, flags })
       let refusals = 0
       const callers = Array.from({ length: 256 }, async (__, caller) => {
-        for (let turn = 0; turn < 8; turn++) {
+        for (let turn = 0; turn < 4; turn++) {
           const max_tokens = 1 + Math.floor(Math.random() * 60)
           const answer = await chat(service.url, question({ max_tokens, stream: caller % 2 === 0 }))
           if (answer.status === 200) continue

@@ -329,7 +329,7 @@ describe('CVE-2026-41432, GHSA-g53w-w6mj-hrpp: empty and default secrets', () =>
       (service) => service.stop().then(() => 'it started'),
       String,
     )
-  const empty = ['', '   ', '\t']
+  const empty = ['', ' \t ']
 
   test.each(empty)('a history whose SVC_HISTORY_KEY is %j › does not start', async (SVC_HISTORY_KEY) => {
     const options = { flags: ['--auth', 'keys'], environment: { SVC_HISTORY_KEY } }
