@@ -180,3 +180,23 @@ describe('the order of providers', () => {
     expect(routesOf(await imported(readFileSync(`${folder}/${file}`, 'utf8')))).toMatchObject(expected)
   })
 })
+
+test('conditions of Portkey are done by hand, and their targets are no spares of each other', async () => {
+  const target = (name: string, model: string) => ({ name, provider: 'groq', override_params: { model } })
+  const config = {
+    strategy: {
+      mode: 'conditional',
+      conditions: [{ query: { 'metadata.plan': 'paid' } }],
+      default: 'small',
+    },
+    targets: [target('big', 'llama-70b'), target('small', 'llama-8b'), { provider: 'mistral-ai' }],
+  }
+  const result = await imported(JSON.stringify(config))
+  expect(routesOf(result)).toEqual({
+    'llama-70b': ['groq/llama-70b'],
+    'llama-8b': ['groq/llama-8b'],
+    '*': ['mistral/*'],
+  })
+  expect(statusOf(result, 'strategy.mode')?.status).toBe('manual')
+  expect(statusOf(result, 'targets[2].provider')?.status).toBe('approximate')
+})

@@ -19,14 +19,25 @@ export const portkey: ImportSource = {
   looksLike: (root) =>
     root.get('targets') !== undefined || (root.get('strategy') !== undefined && root.get('providers') === undefined),
   read(reading) {
-    const steps = stepsOf(reading.root, reading, {})
-    const names = [...new Set(steps.flatMap(({ name }) => name ?? []))]
-    for (const { account, model, name } of steps) {
-      if (name === undefined) reading.plan.open.push(account)
-      // Each target is asked for each name: with its own model, where it has one.
-      else for (const each of names) reading.plan.add({ ...model, name: each }, each)
-    }
+    const { root, findings } = reading
+    const strategy = root.get('strategy')
+    if (textAt(strategy, 'mode') !== 'conditional') return addChain(stepsOf(root, reading, {}), reading)
+    findings.note(strategy, 'manual', `${byName}: its targets are there, each by the name of its own model`)
+    noteMembers(findings, root, notes)
+    const settings = settingsOf(root, reading)
+    for (const target of root.get('targets')?.items ?? []) addChain(stepsOf(target, reading, settings), reading)
   },
+}
+
+const byName = 'svc chooses by the name of the model alone'
+
+/** Each target is asked for each name of the chain, with its own model. Callers of one without a model name theirs. */
+function addChain(steps: readonly Step[], { plan }: Reading): void {
+  const names = [...new Set(steps.flatMap(({ name }) => name ?? []))]
+  for (const { account, model, name } of steps) {
+    if (name === undefined) plan.addOpen(account)
+    else for (const each of names) plan.add({ ...model, name: each }, each)
+  }
 }
 
 interface Step {
@@ -54,8 +65,10 @@ function stepsOf(node: SourceNode, reading: Reading, inherited: JsonObject): rea
   const mode = strategy?.get('mode')
   const isLoaded = mode?.text === 'loadbalance'
   if (mode?.text === 'conditional') {
-    findings.note(strategy, 'manual', 'svc chooses by the name of the model alone: give each condition a name')
-  } else findings.note(mode, isLoaded ? 'approximate' : 'exact', isLoaded ? spread : undefined)
+    findings.note(node, 'manual', `${byName}: conditions within a chain cannot be taken over`)
+    return []
+  }
+  findings.note(mode, isLoaded ? 'approximate' : 'exact', isLoaded ? spread : undefined)
   findings.note(
     strategy && member(strategy, 'on_status_codes'),
     'approximate',
@@ -93,6 +106,8 @@ function stepOf(node: SourceNode, { findings, plan }: Reading, settings: JsonObj
   const { model, ...overrides } = params?.plainMembers ?? {}
   const account = plan.account({ ...found, overrides, ...settings })
   const upstream = typeof model === 'string' && isModelName(model) ? model : undefined
+  if (upstream === undefined)
+    findings.note(node.get('provider'), 'approximate', 'callers name the model: all models of its list', account)
   for (const each of ['provider', 'custom_host']) findings.note(member(node, each), 'exact', undefined, account)
   noteKey(findings, member(node, 'api_key'), account)
   findings.note(params, 'exact', 'in overrides', account)
