@@ -127,9 +127,18 @@ describeInChromium('a team, on the page alone', () => {
     await click('main >> role=button[name="Save"]')
     await tab.waitFor('main >> role=link[name="Add a limit"]')
     await click('nav[aria-label="Manage"] >> text=Keys')
-    await tab.waitFor('main >> role=link[name="Make a key for a program"]')
+    await click('main >> role=link[name="Make a key for a program"]')
+    await fill('main form input >> nth=0', 'indexer')
+    await click('main form button[type=submit]')
+    await click('role=button[name="I have copied it"]')
+    await tab.waitFor('main li >> text=indexer')
+    await click('nav[aria-label="Manage"] >> text=Limits')
+    await tab.waitFor('main >> role=heading[name="$10.00 a month for indexer"]')
+    // A second limit begins without a fault, since it repeats none.
+    await click('main >> role=link[name="Add a limit"]')
+    await tab.waitFor('main form ol ins')
     // Two of them for the wrong secret; without the keyboard.
-    expect(counts).toEqual({ presses: 10, fields: 11 })
+    expect(counts).toEqual({ presses: 15, fields: 12 })
     expect(await complaintsOf(tab)).toEqual([])
 
     const grace = chromium.person(wide).tab()

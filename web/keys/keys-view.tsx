@@ -26,14 +26,16 @@ import { teamIn, useKeys, type KeysState, type Whose } from './use-keys.ts'
 /** Keys for programs: one's own, those of teams for their leads, and those of all for owners. */
 export function KeysView({ id }: { readonly id?: string }): ReactNode {
   const { boot } = useServices()
-  return boot.isOwner && id === 'new' ? <MakeProgramKey /> : <AllKeys />
+  if (boot.isOwner && id === 'new') return <MakeProgramKey />
+  return <AllKeys first={boot.isOwner && id === 'all' ? 'all' : 'mine'} />
 }
 
-function AllKeys(): ReactNode {
+/** @param first whose keys are shown at first */
+function AllKeys({ first }: { readonly first: Whose }): ReactNode {
   const {
     boot: { isOwner, teams = [] },
   } = useServices()
-  const [whose, setWhose] = useState<Whose>('mine')
+  const [whose, setWhose] = useState(first)
   const [text, setText] = useState('')
   const [made, setMade] = useState<MadeKeyEntry>()
   const [change, setChange] = useState<KeyChange>()

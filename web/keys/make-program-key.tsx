@@ -82,7 +82,7 @@ export function MakeProgramKey(): ReactNode {
           <WhatHappens hasLimits={hasLimits} />
         </div>
       ) : (
-        <MadeKey made={made} onClose={() => navigate({ view: 'keys' })} />
+        <MadeKey made={made} onClose={() => navigate({ view: 'keys', id: 'all' })} />
       )}
     </View>
   )

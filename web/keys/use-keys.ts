@@ -33,6 +33,15 @@ export interface KeyRequest {
   readonly scopes: readonly string[]
 }
 
+/** Names of keys by their subject in access.json, such as `key:3`; asked for only if `areWanted`. */
+export function useKeyNames(areWanted: boolean): ReadonlyMap<string, string> {
+  const { answer } = useLoaded<Found>(
+    async (client, signal) => (areWanted ? allKeys(client, signal) : {}),
+    `names ${areWanted}`,
+  )
+  return new Map(answer?.keys?.map(({ line, name }) => [`key:${line}`, name]))
+}
+
 interface Found extends Partial<Pick<KeysState, 'keys' | 'ceilings'>> {
   readonly isCut?: boolean
 }

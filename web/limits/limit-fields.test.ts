@@ -1,11 +1,25 @@
 import { describe, expect, test } from 'bun:test'
-import { entryOf, fieldsOf, newFields } from './limit-fields.ts'
+import { entryOf, fieldsOf, freeFields, newFields } from './limit-fields.ts'
 
 describe('the fields of a limit', () => {
   test('of a new one are a line of access.json', () => {
     expect(JSON.stringify(entryOf({ ...newFields('each person'), usd: '$5', requests: '60' }))).toBe(
       '{"for":"each person","usd":5,"per":"day","requests":60}',
     )
+  })
+
+  test('of another new one repeat none', () => {
+    const subjects = ['each person', 'everyone'] as const
+    const day = { kind: 'usd', per: 'day' } as const
+    const first = { for: 'each person', ...day }
+    const of = (...limits: readonly Parameters<typeof freeFields>[1][number][]) => {
+      const { subject, moneyPer } = freeFields(subjects, limits)
+      return `${subject} ${moneyPer}`
+    }
+    expect(of()).toBe('each person day')
+    expect(of({ ...first, models: ['m'] }, { ...first, kind: 'tokens' })).toBe('each person day')
+    expect(of(first)).toBe('everyone day')
+    expect(of(first, { for: 'everyone', ...day })).toBe('each person week')
   })
 
   test.each([

@@ -1,4 +1,4 @@
-import type { Boot } from '../../src/http/page/page-api.ts'
+import type { Boot, LimitRowEntry } from '../../src/http/page/page-api.ts'
 
 /** A limit as the form has it. Amounts are as typed; absent: the limit has no such amount. */
 export interface LimitFields {
@@ -34,6 +34,17 @@ export function wholeSubjects({ user, hasKeys }: Pick<Boot, 'user' | 'hasKeys'>)
 /** The fields of a new limit. */
 export function newFields(subject: string): LimitFields {
   return { subject, models: '', usd: '$5', moneyPer: 'day', ratePer: 'minute', isHard: false }
+}
+
+/** A new limit that repeats none: of the first callers, and then the first period, that have no budget yet. */
+export function freeFields(
+  subjects: readonly [string, ...string[]],
+  limits: readonly Pick<LimitRowEntry, 'for' | 'kind' | 'per' | 'models'>[],
+): LimitFields {
+  const isTaken = ({ subject, moneyPer }: LimitFields): boolean =>
+    limits.some((row) => row.for === subject && row.kind === 'usd' && row.per === moneyPer && row.models === undefined)
+  const all = moneyPeriods.flatMap((moneyPer) => subjects.map((subject) => ({ ...newFields(subject), moneyPer })))
+  return all.find((fields) => !isTaken(fields)) ?? newFields(subjects[0])
 }
 
 /** The fields of an entry of the file. */

@@ -11,7 +11,7 @@ import { Notice } from '../ui/notice.tsx'
 import { useLoaded } from '../ui/use-answer.ts'
 import { ChangedLines } from './changed-lines.tsx'
 import { LimitBar } from './limit-bar.tsx'
-import { entryOf, fieldsOf, newFields, wholeSubjects } from './limit-fields.ts'
+import { entryOf, fieldsOf, freeFields, wholeSubjects } from './limit-fields.ts'
 import { LimitSentence } from './limit-sentence.tsx'
 import { limitTitle } from './limit-words.ts'
 import { useDraft, type Draft } from './use-draft.ts'
@@ -52,7 +52,7 @@ interface FormProps {
 function Form({ place, limits, before, onReload }: FormProps): ReactNode {
   const { boot } = useServices()
   const [fields, setFields] = useState(() =>
-    before?.entry === undefined ? newFields(wholeSubjects(boot)[0]) : fieldsOf(before.entry),
+    before?.entry === undefined ? freeFields(wholeSubjects(boot), limits.limits) : fieldsOf(before.entry),
   )
   const draft = useDraft({ place, limit: entryOf(fields, before?.entry), version: before?.base.version })
   const { answer } = draft

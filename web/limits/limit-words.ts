@@ -23,8 +23,8 @@ export function limitWords({ kind, limit, per }: LimitRowEntry): string {
 }
 
 /** The limit with its callers, such as `$5.00 a day for each person`. */
-export function limitTitle(row: LimitRowEntry): string {
-  return say.limits.title.replace('{words}', () => limitWords(row)).replace('{subject}', () => subjectWords(row.for))
+export function limitTitle(row: LimitRowEntry, subject = subjectWords(row.for)): string {
+  return say.limits.title.replace('{words}', () => limitWords(row)).replace('{subject}', () => subject)
 }
 
 /** When a budget begins again, behind other words: `, begins again 1 Dec`. Empty for other limits. */

@@ -2,6 +2,8 @@ import { useState, type ReactNode } from 'react'
 import type { LimitRowEntry, LimitsAnswer, LimitUseEntry } from '../../src/http/page/page-api.ts'
 import { AnswerView } from '../app/answer-view.tsx'
 import { hrefOf, navigate } from '../app/route.ts'
+import { useKeyNames } from '../keys/use-keys.ts'
+import { useServices } from '../services.ts'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
@@ -84,6 +86,8 @@ function Limits({ answer, onRemoved }: LimitsProps): ReactNode {
   const { file, fault, timeZone, limits, teams, mayEdit = false } = answer
   const now = useNow(1_000)
   const [removing, setRemoving] = useState<LimitRowEntry>()
+  const { boot } = useServices()
+  const keyNames = useKeyNames(boot.hasKeys === true && limits.some((row) => row.for.startsWith('key:')))
   return (
     <>
       {fault === undefined ? null : (
@@ -97,6 +101,7 @@ function Limits({ answer, onRemoved }: LimitsProps): ReactNode {
           <LimitCard
             key={`${row.place} ${row.kind} ${row.per}`}
             {...{ row, now, timeZone, mayEdit }}
+            subject={keyNames.get(row.for) ?? subjectWords(row.for)}
             onRemove={() => setRemoving(row)}
           />
         ))}
@@ -142,18 +147,19 @@ const shownFirst = 5
 
 interface LimitCardProps {
   readonly row: LimitRowEntry
+  /** For whom it is, in words. */
+  readonly subject: string
   readonly now: number
   readonly timeZone: string
   readonly mayEdit: boolean
   readonly onRemove: () => void
 }
 
-function LimitCard({ row, now, timeZone, mayEdit, onRemove }: LimitCardProps): ReactNode {
+function LimitCard({ row, subject, now, timeZone, mayEdit, onRemove }: LimitCardProps): ReactNode {
   const [isWhole, setWhole] = useState(false)
   const { uses, isApart } = row
   const shown = isWhole ? uses : uses.slice(0, shownFirst)
   const words = limitWords(row)
-  const subject = subjectWords(row.for)
   return (
     <li className="flex min-w-0 flex-col gap-2 rounded-xl border border-line bg-panel p-4">
       <div className="flex items-start justify-between gap-2">
@@ -163,7 +169,7 @@ function LimitCard({ row, now, timeZone, mayEdit, onRemove }: LimitCardProps): R
         </div>
         {mayEdit ? (
           <Menu
-            label={say.limitForm.actions(limitTitle(row))}
+            label={say.limitForm.actions(limitTitle(row, subject))}
             icon="more"
             items={[
               {
