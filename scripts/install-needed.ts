@@ -39,7 +39,7 @@ export interface Lacking {
 export async function installNeeded({ wanted, missing }: Lacking, machine: InstallHost): Promise<void> {
   if (!machine.isRoot || !machine.isDebian) return printMissing(missing, machine, 'missing, needed by tests')
   if (wanted.length === 0) return
-  const packages = wanted.map((name) => needed[name].package)
+  const packages = packagesOf(wanted)
   machine.say(`installing ${packages.join(', ')} … (needed by tests)`)
   for (const command of [['update'], ['install', '--yes', '--no-install-recommends', ...packages]]) {
     const { code, output } = await machine.run(['apt-get', ...aptOptions, ...command], environment)
@@ -49,9 +49,14 @@ export async function installNeeded({ wanted, missing }: Lacking, machine: Insta
   }
 }
 
+/** Each package once: some have several programs. */
+function packagesOf(names: readonly Need[]): readonly string[] {
+  return [...new Set(names.map((name) => needed[name].package))]
+}
+
 function printMissing(missing: readonly Need[], machine: InstallHost, opening: string): void {
   if (missing.length === 0) return
-  const packages = missing.map((name) => needed[name].package).join(' ')
+  const packages = packagesOf(missing).join(' ')
   machine.say(`${opening}: ${missing.join(', ')}. Their tests are skipped. On Debian: apt-get install ${packages}`)
 }
 

@@ -34,6 +34,12 @@ describe('installing what tests need', () => {
     expect(trace).toEqual({ said: [], ran: [] })
   })
 
+  test('names a package once, although it has several of the programs', async () => {
+    const trace: Trace = { said: [], ran: [] }
+    await installNeeded({ wanted: ['prometheus', 'promtool'], missing: [] }, machine(trace))
+    expect(trace.said).toEqual(['installing prometheus … (needed by tests)'])
+  })
+
   test('takes one line as root on Debian', async () => {
     const trace: Trace = { said: [], ran: [] }
     await installNeeded(both, machine(trace))
