@@ -126,6 +126,10 @@ test('a refused key is read again at once, and the attempt repeated', async () =
   await writeFile(path, 'key-2')
   // Sooner than a watch that waits for the end of the writing.
   expect(await asked(service)).toEqual(['locked'])
+  // A file that never was, such as keys.env here, is not missed when all are read again.
+  valid.key = 'key-3'
+  await asked(service)
+  expect(service.output).not.toContain('is gone')
 })
 
 test('20 changes of a key under load lose no request', async () => {

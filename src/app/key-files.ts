@@ -121,6 +121,7 @@ export class KeyFiles implements ProviderKeys {
     })
     this.#files.set(path, file)
     last = await file.text
+    if (last === undefined) this.#missing.add(path)
     this.#texts.setVariables(parseKeysEnv(last, path))
     if (last !== undefined && (await isReadableByAll(path)))
       warn(`${path} has keys, and every user of this machine can read it: run chmod 600 ${path}`)
@@ -145,7 +146,9 @@ export class KeyFiles implements ProviderKeys {
       },
     })
     this.#files.set(path, file)
-    this.#texts.setFile(path, await readKeyText(file.text))
+    const text = await readKeyText(file.text)
+    if (text === undefined) this.#missing.add(path)
+    this.#texts.setFile(path, text)
   }
 
   /** Whether a file has a text. The log says once that it has none. */
