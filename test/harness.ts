@@ -31,6 +31,7 @@ export interface ServiceConfig {
   readonly titles?: { readonly model: string }
   readonly aliases?: Readonly<Record<string, string>>
   readonly owners?: readonly string[]
+  readonly auth?: readonly string[]
   readonly history?: 'browser' | 'server' | { readonly days: number }
 }
 

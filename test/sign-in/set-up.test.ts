@@ -128,4 +128,21 @@ describe('sign-in, set up on the page', () => {
     expect(boot).toMatchObject({ isOwner: true, hasPeople: true, hasKeys: true, hasLimits: true })
     expect((await fetch(`${service.url}/api/sign-in`, { headers })).status).toBe(409)
   })
+
+  test('is corrected after --auth none, and holds from the next start on', async () => {
+    const port = Number(new URL(registration.redirectUri).port)
+    const files = { [configPath]: '{ "client_id": "wrong", "issuer": "https://wrong.test" }' }
+    await service.stop()
+    const auth = ['provider_auth']
+    await using again = await startService(
+      { providers: [{ id: 'echo' }], owners: ['eve'], auth },
+      { port, files, flags: ['--auth', 'none'] },
+    )
+    const answer = await post('/api/sign-in', { ...setUp(), hasKeys: false, version: await versionNow() })
+    expect([answer.status, await status()]).toEqual([200, 200])
+    expect(JSON.parse(readFileSync(again.file, 'utf8'))).toMatchObject({ owners: ['eve', 'ada'], auth })
+    expect(JSON.parse(readFileSync(join(again.home, configPath), 'utf8'))).toMatchObject({
+      restrict_to: ['ada', 'grace'],
+    })
+  })
 })

@@ -34,6 +34,7 @@ function Form({ answer }: { readonly answer: SignInAnswer }): ReactNode {
   const [areFaultsShown, showFaults] = useState(false)
   const [failure, setFailure] = useState<string>()
   const [isBusy, setBusy] = useState(false)
+  const [isWritten, setWritten] = useState(false)
   const draft = useSignInDraft(draftOf(fields, location.origin))
   const set = (more: Partial<SignInFields>): void => {
     setFields({ ...fields, ...more })
@@ -52,6 +53,10 @@ function Form({ answer }: { readonly answer: SignInAnswer }): ReactNode {
     try {
       const whole = { ...change, clientSecret: fields.clientSecret.trim(), version: draft.answer.version }
       await client.post('/api/sign-in', whole satisfies SignInChange)
+      if (answer.isOffByFlag === true) {
+        setWritten(true)
+        return
+      }
       restartOtherTabs()
       restartPage()
     } catch (error) {
@@ -61,6 +66,7 @@ function Form({ answer }: { readonly answer: SignInAnswer }): ReactNode {
     }
   }
 
+  if (isWritten) return <Notice kind="info" title={words.isWritten} />
   return (
     <form
       className="grid items-start gap-6 @3xl:grid-cols-[3fr_2fr]"

@@ -78,6 +78,7 @@ export function signInAdmin(options: SignInAdminOptions): SignInAdmin {
         providers: setUp.providers,
         callbackPath: setUp.callbackPath,
         mayAddKeys: mayAddKeys(options),
+        ...(isNone(options) ? { isOffByFlag: true } : {}),
       }
     },
     async draft(wanted) {
@@ -109,8 +110,15 @@ interface Suited {
   readonly setUp: SetUp
 }
 
+/** `--auth none` lets an owner in who is locked out: the set-up holds from the next start on. */
+function isNone({ given: { auth } }: SignInAdminOptions): boolean {
+  return auth?.length === 0
+}
+
 /** The extension that owners set up on the page. @throws {WireError} 409 */
-async function suited({ environment, given: { auth }, extensions }: SignInAdminOptions): Promise<Suited> {
+async function suited(options: SignInAdminOptions): Promise<Suited> {
+  const { environment, extensions } = options
+  const auth = isNone(options) ? undefined : options.given.auth
   if (accessFile(environment) === undefined)
     throw refused('There is no home folder for the files of sign-in: set SVC_HOME, and start svc again')
   if (extensions.people !== undefined) throw refused('People sign in already')
@@ -131,8 +139,8 @@ function refused(message: string): WireError {
   return new WireError(409, 'invalid_request_error', 'not_changeable', message)
 }
 
-function mayAddKeys({ given, extensions }: SignInAdminOptions): boolean {
-  return given.auth === undefined && !haveKeys(extensions.contributions)
+function mayAddKeys(options: SignInAdminOptions): boolean {
+  return (options.given.auth === undefined || isNone(options)) && !haveKeys(options.extensions.contributions)
 }
 
 /** The file of the extension, and providers.json, with a set-up. @throws {WireError} 409 for a faulty file */
@@ -144,7 +152,7 @@ async function edited(
   const users = [...new Set([user, ...others])]
   const members = setUp.members({ ...given, clientSecret, users, redirectUri: `${origin}${setUp.callbackPath}` })
   const names = [extension.name, ...(hasKeys && mayAddKeys(options) ? ['keys'] : [])]
-  const signIn = { owner: user, extensions: options.given.auth === undefined ? names : [] }
+  const signIn = { owner: user, extensions: options.given.auth === undefined || isNone(options) ? names : [] }
   return [
     await editedFile(extensionFile(options.environment, extension.name), Object.keys(members), (text) =>
       withMembers(text, members),
@@ -224,7 +232,7 @@ async function switchOn(wanted: SignInChange, by: string | undefined, options: S
     }
     const isUsed = await options.reload()
     for (const running of options.extensions.all) if (running.name === found.extension.name) await running.reload()
-    if (!isUsed || options.extensions.people === undefined) throw notActive()
+    if (!isUsed || (options.extensions.people === undefined && !isNone(options))) throw notActive()
   } catch (error) {
     for (const { file, before, after } of written.toReversed())
       await (before === undefined ? rm(file, { force: true }) : writeConfig(file, before, fingerprint(after)))

@@ -684,6 +684,8 @@ export interface SignInAnswer {
   readonly callbackPath: string
   /** Keys for programs can be switched on, too. */
   readonly mayAddKeys: boolean
+  /** svc runs with `--auth none`: a set-up is written, and holds from the next start without the flag on. */
+  readonly isOffByFlag?: true
 }
 
 export interface SignInProviderEntry {

@@ -12,6 +12,7 @@ export const signInSetUp: Texts['signInSetUp'] = {
   copyCallback: 'Rücksprungadresse kopieren',
   failed: 'Die Anmeldung ist nicht eingeschaltet',
   fillIn: 'Füllen Sie die Felder aus, dann steht hier, was geschrieben wird.',
+  isWritten: 'Beide Dateien sind geschrieben. Beenden Sie svc, und starten Sie es ohne --auth none neu.',
   keysToo: 'Auch Schlüssel für Programme: Damit kommen Programme herein; Sie legen die Schlüssel an.',
   mayBeEmpty: 'Nur für einen eigenen.',
   missing: 'Das fehlt noch.',
@@ -31,7 +32,7 @@ export const signInSetUp: Texts['signInSetUp'] = {
   wayBack:
     'Von da an müssen sich alle anmelden, auch Sie. ' +
     'Kommen Sie nicht mehr hinein, starten Sie svc auf seinem Rechner mit ' +
-    '--auth none: Dann ist diese Seite wieder offen.',
+    '--auth none: Dann können Sie dieses Formular wieder ausfüllen.',
   whatHappens: 'Was geschrieben wird',
   writes: (file) => `In ${file}`,
 }

@@ -10,6 +10,7 @@ export const signInSetUp = {
   copyCallback: 'Copy the callback address',
   failed: 'Sign-in is not on',
   fillIn: 'Fill in the fields to see what is written.',
+  isWritten: 'Both files are written. End svc, and start it without --auth none: then sign-in is on.',
   keysToo: 'Keys for programs, too: then programs enter with a key that you make.',
   mayBeEmpty: 'Only for one of your own.',
   missing: 'This is missing.',
@@ -26,7 +27,7 @@ export const signInSetUp = {
   userAbout: 'You become the owner of this svc. No one else does.',
   wayBack:
     'From then on everyone has to sign in, you too. If you cannot get in any more, start svc with --auth none on its ' +
-    'machine: then this page is open again.',
+    'machine: then you can fill in this form again.',
   whatHappens: 'What is written',
   writes: (file: string) => `Into ${file}`,
 }
