@@ -12,11 +12,11 @@ export interface TraceFacts {
   /** 32 digits. */
   readonly id: string
   /** The span of the request, 16 digits. Absent: there is no exporter. */
-  readonly spanId?: string
+  readonly spanId?: string | undefined
   /** The caller's span. */
-  readonly parentId?: string
+  readonly parentId?: string | undefined
   /** The caller's `tracestate`. */
-  readonly state?: string
+  readonly state?: string | undefined
   /** The spans of this request are exported. */
   readonly isSampled: boolean
 }
@@ -122,11 +122,12 @@ export class Traces implements Tracer {
     const id = caller?.id ?? this.#ids.trace()
     if (sampler === undefined) return new StartedTrace({ id, isSampled: false }, started, this.#ids, caller)
     const isFollowed = caller !== undefined && sampler.followsCaller && isTrusted
-    const { parentId, state } = caller ?? {}
     const facts = {
-      ...{ id, spanId: this.#ids.span(), isSampled: isFollowed ? caller.isSampled : isInShare(id, sampler.share) },
-      ...(parentId === undefined ? {} : { parentId }),
-      ...(state === undefined ? {} : { state }),
+      id,
+      spanId: this.#ids.span(),
+      parentId: caller?.parentId,
+      state: caller?.state,
+      isSampled: isFollowed ? caller.isSampled : isInShare(id, sampler.share),
     }
     return new StartedTrace(facts, started, this.#ids)
   }

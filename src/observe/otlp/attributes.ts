@@ -34,6 +34,13 @@ export function attributeWriter(name: string, type: AttributeType): WriteAttribu
   }
 }
 
+/** An attribute that always has this value, as bytes. */
+export function constantAttribute(field: number, name: string, text: string): Uint8Array {
+  const out = new ProtobufWriter(name.length + text.length + 16)
+  attributeWriter(name, 'text')(out, field, text)
+  return out.take()
+}
+
 function isOfType(type: AttributeType, fact: unknown): boolean {
   switch (type) {
     case 'text':

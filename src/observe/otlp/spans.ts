@@ -2,7 +2,7 @@ import { formats } from '../../formats/format-list.ts'
 import type { SpanTarget } from '../../service/trail.ts'
 import { attemptFields, requestFields, trailMax, wasSent, type RecordedAttempt, type RequestRecord } from '../record.ts'
 import type { RandomIds, TraceFacts } from '../trace.ts'
-import { attributesOf, attributeWriter } from './attributes.ts'
+import { attributesOf, attributeWriter, constantAttribute } from './attributes.ts'
 import { operationOf, systemOf } from './names.ts'
 import type { ProtobufWriter } from './protobuf.ts'
 
@@ -31,13 +31,24 @@ const server = 2,
 const flags = 0x101
 const remoteParent = 0x200
 
-const paths = new Map<string, string>(Object.values(formats).map(({ name, path }) => [name, path]))
+/** What spans say of a format. */
+const apis = new Map(Object.values(formats).map(({ name, path }) => [String(name), apiFacts(name, path)]))
+const otherApi = apiFacts('other', '/v1')
+
+function apiFacts(api: string, path: string) {
+  const operation = operationOf(api)
+  return {
+    name: `POST ${path}`,
+    operation,
+    route: constantAttribute(span.attributes, 'http.route', path),
+    operationAttribute: constantAttribute(span.attributes, 'gen_ai.operation.name', operation),
+  }
+}
+
 const serverAttributes = attributesOf(requestFields, 'server')
 const inferenceAttributes = attributesOf(requestFields, 'inference')
 const attemptAttributes = attributesOf(attemptFields, 'attempt')
-const writeMethod = attributeWriter('http.request.method', 'text')
-const writeRoute = attributeWriter('http.route', 'text')
-const writeOperation = attributeWriter('gen_ai.operation.name', 'text')
+const method = constantAttribute(span.attributes, 'http.request.method', 'POST')
 const writeSystem = attributeWriter('gen_ai.provider.name', 'text')
 const writeAddress = attributeWriter('server.address', 'text')
 const writePort = attributeWriter('server.port', 'whole')
@@ -70,12 +81,12 @@ interface SentAttempt {
 export function writeSpans(out: ProtobufWriter, record: TracedRecord, ids: RandomIds): number {
   const { trace, time, totalMs, api } = record
   const endMs = time + totalMs
-  const path = paths.get(api) ?? '/v1'
+  const { name, route } = apis.get(api) ?? otherApi
   const start = beginSpan(out, { trace, id: trace.spanId, parentId: trace.parentId, isRemote: true })
-  out.text(span.name, `POST ${path}`)
+  out.text(span.name, name)
   times(out, server, time, endMs)
-  writeMethod(out, span.attributes, 'POST')
-  writeRoute(out, span.attributes, path)
+  out.raw(method)
+  out.raw(route)
   serverAttributes(out, span.attributes, record)
   if (record.status >= 500) writeFailed(out)
   out.end(start)
@@ -110,10 +121,10 @@ function writeInference(out: ProtobufWriter, record: TracedRecord, id: string, s
   const { trace, time, totalMs, api, model, error, status, provider } = record
   const served = sent.findLast(({ attempt }) => attempt.name === provider) ?? sent.at(-1)
   const start = beginSpan(out, { trace, id, parentId: trace.spanId, isRemote: false })
-  const operation = operationOf(api)
+  const { operation, operationAttribute } = apis.get(api) ?? otherApi
   out.text(span.name, `${operation} ${model}`)
   times(out, client, sent[0]?.startMs ?? time, time + totalMs)
-  writeOperation(out, span.attributes, operation)
+  out.raw(operationAttribute)
   if (served !== undefined) {
     writeSystem(out, span.attributes, systemOf(served.target.system))
     writeAddress(out, span.attributes, served.target.address || undefined)
@@ -149,7 +160,7 @@ function writeAttempt(out: ProtobufWriter, { record, sent, inference, index, end
   const start = beginSpan(out, { trace, id: sent.id, parentId: inference, isRemote: false })
   out.text(span.name, 'POST')
   times(out, client, sent.startMs, endMs)
-  writeMethod(out, span.attributes, 'POST')
+  out.raw(method)
   if (index > 0) writeResends(out, span.attributes, index)
   attemptAttributes(out, span.attributes, sent.attempt)
   if (sent.attempt.failure !== undefined) writeFailed(out)
