@@ -32,7 +32,9 @@ const flags = 0x101
 const remoteParent = 0x200
 
 /** What spans say of a format. */
-const apis = new Map(Object.values(formats).map(({ name, path }) => [String(name), apiFacts(name, path)]))
+const apis = new Map<string, ReturnType<typeof apiFacts>>(
+  Object.values(formats).map(({ name, path }) => [name, apiFacts(name, path)]),
+)
 const otherApi = apiFacts('other', '/v1')
 
 function apiFacts(api: string, path: string) {
