@@ -346,6 +346,12 @@ test('CHANGELOG.md has one section for each kind of change, in order', () => {
   }
 })
 
+test('CHANGELOG.md has at most 120 lines for each version', () => {
+  const [, , ...versions] = textOf('CHANGELOG.md').split(/^## /m)
+  expect(versions.map((text) => text.split('\n').length).filter((count) => count > 120)).toEqual([])
+  expect(versions.length).toBeGreaterThan(0)
+})
+
 test('no document names a path of a developer’s machine', () => {
   const found = documents.flatMap((path) =>
     Array.from(
