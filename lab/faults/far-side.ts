@@ -68,7 +68,7 @@ export async function openFarSide(pauseMs = 0): Promise<FarSide> {
     await run('ip', 'link', 'set', near, 'mtu', '1500', 'up')
     await far('ip', 'addr', 'add', `${net}.2/24`, 'dev', 'far')
     await far('ip', 'link', 'set', 'far', 'mtu', '1500', 'up')
-    await run('ip', 'neigh', 'add', `${net}.99`, 'lladdr', '02:00:00:00:00:99', 'dev', near)
+    await run('ip', 'neigh', 'replace', `${net}.99`, 'lladdr', '02:00:00:00:00:99', 'dev', near)
     const upstream = await startUpstream(name, `${net}.2`, pauseMs)
     return {
       url: upstream.url,
