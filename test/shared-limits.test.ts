@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { RedisClient } from 'bun'
-import { hashedKey } from '../src/limits/shared/peer.ts'
+import { hashedKey } from '../src/limits/redis/peer.ts'
 import { chat, pick, question, type Answer } from './client.ts'
 import { faultUpstream, type FaultUpstream } from './fakes/fault-upstream.ts'
 import { good } from './fakes/good.ts'

@@ -1,7 +1,7 @@
 import type { BudgetAuthority } from '../limits/budgets/budget-authority.ts'
 import type { Spending } from '../limits/budgets/opened-budgets.ts'
 import type { Limiter } from '../limits/limiter.ts'
-import type { Peer } from '../limits/shared/peer.ts'
+import type { Peer } from '../limits/redis/peer.ts'
 import type { Logger } from '../observe/log.ts'
 
 /** The limits of this process, which all processes of all machines with one store share. */
@@ -32,7 +32,7 @@ export function sharedLimits(url: string, workers: number, log: Logger): SharedL
   async function join(): Promise<Peer> {
     const [{ redisScriptRunner }, { Peer }] = await Promise.all([
       import('../stores/redis/redis-script-runner.ts'),
-      import('../limits/shared/peer.ts'),
+      import('../limits/redis/peer.ts'),
     ])
     const server = redisScriptRunner({
       url,
@@ -53,7 +53,7 @@ export function sharedLimits(url: string, workers: number, log: Logger): SharedL
         import('../limits/counter-book.ts'),
         import('../limits/leases.ts'),
         import('../limits/limiter.ts'),
-        import('../limits/shared/shared-accounts.ts'),
+        import('../limits/redis/shared-accounts.ts'),
       ])
       const peer = await (joined ??= join())
       const authority = new SharedAccounts({ peer, clock })
@@ -62,7 +62,7 @@ export function sharedLimits(url: string, workers: number, log: Logger): SharedL
       return new Limiter({ clock, counters: new CounterBook(undefined, (spec) => leases.counter(spec)), leases })
     },
     async makeBudgetAuthority(spending) {
-      const { SharedAccounts, sharedBudgets } = await import('../limits/shared/shared-accounts.ts')
+      const { SharedAccounts, sharedBudgets } = await import('../limits/redis/shared-accounts.ts')
       const peer = await (joined ??= join())
       const authority = new SharedAccounts({ peer, clock, source: { spending, now: Date.now } })
       await peer.beat()

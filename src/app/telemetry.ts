@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { usualProxy } from '../config/file/resolve-way.ts'
+import { usualProxy } from '../config/file/resolve-proxy.ts'
 import type { Logger } from '../observe/log.ts'
 import type { CollectorAnswer, Post } from '../observe/otlp/deliver.ts'
 import { Exporter } from '../observe/otlp/exporter.ts'

@@ -45,7 +45,7 @@ function modelTooLong(): WireError {
 
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/
 
-/** Passes and returns a boolean; false for null, which counts as absent. */
+/** Reads a boolean, and moves behind it. Null counts as absent: false. */
 export function readBoolean(cursor: JsonCursor, param: string): boolean {
   const kind = cursor.peek()
   if (kind === 'boolean') return cursor.boolean()

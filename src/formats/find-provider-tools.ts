@@ -8,7 +8,7 @@ const ownMembers: ReadonlySet<string> = new Set([
 /** Types of tools that run at the caller, in all formats. Types of Anthropic's end with a date. */
 const callerTypes =
   /^(?:function|custom|namespace|tool_search|(?:local_)?shell|apply_patch|bash|text_editor|memory)(?:_|$)|^computer/
-/** Members of tools that have no type. Others run at the provider. */
+/** Members that show that a tool without a `type` runs at the caller. Without any of `names` it runs elsewhere. */
 const callerMembers = ['functionDeclarations', 'function_declarations', 'computerUse', 'computer_use']
 const names = nameTable(['type', 'name', 'function', 'input_schema', ...callerMembers])
 

@@ -192,7 +192,7 @@ export function tagged(types: Readonly<Record<string, ObjectShape>>, isOpen: boo
   return { kind: 'tagged', types: new Map(Object.entries(types).map(withType)), isOpen }
 }
 
-/** A shape whose `type` is this one wherever it is repeated: readers that take the last one see the same type. */
+/** The shape of one type. Each `type` in the object must have this value, so a repeated one cannot mislead a reader. */
 function withType([type, shape]: readonly [string, ObjectShape]): [string, ObjectShape] {
   const names = [...shape.names, 'type']
   const shapes = [...shape.shapes, oneOf(type)]

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
 import { RedisClient } from 'bun'
-import { Peer } from '../../src/limits/shared/peer.ts'
+import { Peer } from '../../src/limits/redis/peer.ts'
 import { redisScriptRunner } from '../../src/stores/redis/redis-script-runner.ts'
 import { startRedisServer, type RedisServer } from './redis-server.ts'
 

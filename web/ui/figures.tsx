@@ -11,7 +11,7 @@ export interface FigureProps {
   readonly name: string
   /** Absent: there is none. */
   readonly value: string | undefined
-  /** In other words. Not shown on a phone. */
+  /** What the value is made of or compared with. On a phone only for screen readers. */
   readonly more: string
 }
 

@@ -1,5 +1,5 @@
 import type { Environment } from '../../config/file/environment.ts'
-import { usualProxy } from '../../config/file/resolve-way.ts'
+import { usualProxy } from '../../config/file/resolve-proxy.ts'
 import type { FetchOptions } from '../../extensions/extension.ts'
 import { headerBlock, parseOrigin } from '../../transport/header-block.ts'
 import type { Transport } from '../../transport/transport.ts'

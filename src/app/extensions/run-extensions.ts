@@ -9,7 +9,7 @@ import { runExtension, type ExtensionOptions, type RunningExtension } from './ru
 export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onChange' | 'onFault' | 'admit'> {
   /** In the order of their guards. */
   readonly names: readonly string[]
-  /** Checks all contributions together, before one of them is active. @throws {ConfigError} */
+  /** Checks all contributions together, before any of them is active. @throws {ConfigError} */
   readonly admit?: (contributions: readonly Contribution[]) => void
   /** Called when a reload of an extension failed. */
   readonly onFault: (name: string, error: unknown) => void

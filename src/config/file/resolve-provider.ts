@@ -16,7 +16,7 @@ import {
 } from './environment.ts'
 import type { ParsedProvider } from './parse-provider.ts'
 import { isLoopback } from './provider-target.ts'
-import { resolveWay } from './resolve-way.ts'
+import { resolveWay } from './resolve-proxy.ts'
 import { apiKeyRule, baseUrlRule, headerValueRule, keyFilePattern, trimUrl } from './rules.ts'
 
 /** The brand of an entry: that of its `brand`, else of its id. */

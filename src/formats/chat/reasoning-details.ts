@@ -60,7 +60,7 @@ export function textOfDetails(list: readonly JsonObject[]): string {
   return list.map((entry) => textOf(entry[textNames[textOf(entry['type']) ?? ''] ?? '']) ?? '').join('')
 }
 
-/** The entries of reasoning that goes back to its maker. */
+/** The entries of `reasoning_details` that OpenRouter gets back; other reasoning is left out. */
 export function writeReasoningDetails(parts: readonly ReasoningPart[]): readonly JsonObject[] {
   return parts.flatMap(({ text, opaque }) => {
     if (opaque?.maker !== 'openrouter') return []

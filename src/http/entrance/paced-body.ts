@@ -1,6 +1,5 @@
 import { watchdog } from '../../service/watchdog.ts'
 
-/** Size of one piece. */
 const pieceBytes = 64 * 1024
 const nothing = new Uint8Array()
 

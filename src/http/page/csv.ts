@@ -20,7 +20,7 @@ function csvCell(value: string | number | undefined = ''): string {
   return /[",\r\n']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Without an exponent. Amounts have nine digits after the point. */
+/** Writes a number without an exponent, and with at most nine digits behind the point. */
 function decimal(value: number): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(9).replace(/0+$/, '')
 }

@@ -287,7 +287,7 @@ export function* deletePerson(person: number): Work<void> {
   yield statement('DELETE FROM history_person WHERE number = $1', [person])
 }
 
-/** Takes the number of a change. Other writes wait for it, so a reader skips none. */
+/** Takes the next number. Other writes wait for the end of this transaction, so that a reader misses none. */
 function* nextChange(): Work<number> {
   const [row] = yield statement('UPDATE history_head SET change = change + 1 RETURNING change', [])
   return numberInRow(row, 'change')

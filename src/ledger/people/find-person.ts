@@ -10,7 +10,7 @@ export interface WantedPerson {
 
 /** A person that the database knows. */
 export interface FoundPerson {
-  /** As in sums. Absent: the person only made changes. */
+  /** `Person.id`, as the table `person` keeps it. Absent: only changes name the person. */
   readonly personId?: string
   /** Number of the person in sums and rows; 0: there are none. */
   readonly id: number

@@ -72,7 +72,7 @@ export function requestSearch(tables: UseTables, { budgetMs = 25, stepRows = 1_0
     return await rows(sql`SELECT * FROM request WHERE ${joinedSql(conditions, ' AND ')} ${order} LIMIT ${limit}`)
   }
 
-  /** The place of the last of the next requests in an index; `undefined`: there are no more. */
+  /** The place of the oldest of the next `stepRows` requests that meet the conditions; `undefined`: there are none. */
   async function nextStep(conditions: readonly Statement[]): Promise<RequestPlace | undefined> {
     const [row] = await rows(
       sql`SELECT time, seq FROM

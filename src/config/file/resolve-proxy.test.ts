@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { resolveProvider } from './resolve-provider.ts'
-import { parseProxy, proxyVariable } from './resolve-way.ts'
+import { parseProxy, proxyVariable } from './resolve-proxy.ts'
 
 const at = (address: string, noProxy: string): string | undefined =>
   proxyVariable(new URL(address), { HTTP_PROXY: 'http://p', HTTPS_PROXY: 'http://q', no_proxy: noProxy })
