@@ -99,6 +99,7 @@ export const refusals: readonly (readonly [string, object])[] = [
   ['image.repository', { ...keys, image: {}, shared }],
   ['keys need shared.databaseKey', keys],
   ['provider_auth needs config.signIn', { ...keys, auth: ['provider_auth'] }],
+  ['provider_auth needs config.signIn', { ...keys, auth: ['provider_auth'], persistence: { enabled: true } }],
   ['one replica only', { ...keys, persistence: { enabled: true }, replicaCount: 2 }],
   ['one replica only', { ...keys, persistence: { enabled: true }, autoscaling: { enabled: true } }],
   ['name the Secret in existingSecret', { ...keys, shared, existingSecret: '' }],

@@ -70,7 +70,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if and (has "keys" $v.auth) (not (or $v.persistence.enabled $v.shared.databaseKey)) -}}
 {{- fail "auth: keys need shared.databaseKey (PostgreSQL) or persistence.enabled" -}}
 {{- end -}}
-{{- $hasSignIn := or $v.persistence.enabled $v.config.signIn $v.existingConfigMap -}}
+{{- $hasSignIn := or $v.config.signIn $v.existingConfigMap -}}
 {{- if and (has "provider_auth" $v.auth) (not $hasSignIn) -}}
 {{- fail "auth: provider_auth needs config.signIn" -}}
 {{- end -}}
