@@ -58,6 +58,14 @@ describe('svc drill', () => {
     expect(JSON.parse(out)).toMatchObject({ survives: false, models: [{ model: 'm', chain: [{ provider: 'a' }] }] })
   })
 
+  test('ends with 1 and says so where no model is known', async () => {
+    const { code, out } = await run(['--offline'], [at('a', 'right-key', '*')])
+    expect(code).toBe(1)
+    expect(out).toEndWith('No model is known: name one, or give providers "models" in the file.\n')
+    const json = await run(['--offline', '--json'], [at('a', 'right-key', '*')])
+    expect([json.code, JSON.parse(json.out)]).toEqual([1, { models: [], survives: false }])
+  })
+
   test('finds a wrong key of a spare with --live, by one token', async () => {
     const pair = [at('a', 'right-key'), { ...at('c', 'wrong-key'), base_url: `http://localhost:${server.port}/c/v1` }]
     expect((await run(['--offline'], pair)).code).toBe(0)

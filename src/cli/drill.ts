@@ -46,12 +46,10 @@ export function drillCommandWith(access: GatewayAccess): Command<typeof flags> {
       ...{ config, lists, down, failures: drillFailures, together: flags.fail, depth: flags.depth },
       prices: await pricesHere(environment),
     })
-    if (flags.json)
-      stdout.write(
-        `${JSON.stringify({ models: drilled, survives: drilled.every(({ survives }) => survives) }, undefined, 2)}\n`,
-      )
+    const survives = drilled.length > 0 && drilled.every((each) => each.survives)
+    if (flags.json) stdout.write(`${JSON.stringify({ models: drilled, survives }, undefined, 2)}\n`)
     else print(drilled, stdout)
-    return drilled.length > 0 && drilled.every(({ survives }) => survives) ? 0 : 1
+    return survives ? 0 : 1
   }
 
   return {
@@ -177,7 +175,7 @@ function print(drilled: readonly ModelDrill[], stdout: Output): void {
     return merged(first.rows).map(({ failing, failures, servedBy, waitMs, lost }, index) => [
       index === 0 ? name : '',
       failing.length === 0 ? 'none' : `${failing.join(' + ')}: ${failures.join(', ')}`,
-      servedBy === undefined ? { text: 'nobody', style: 'red' as const } : servedBy,
+      servedBy === undefined ? { text: 'none', style: 'red' as const } : servedBy,
       waitMs === 0 ? '' : formatDuration(waitMs),
       lost.join('; '),
     ])
@@ -191,9 +189,11 @@ function print(drilled: readonly ModelDrill[], stdout: Output): void {
   for (const note of notes) stdout.write(`${harmless(note)}\n`)
   const lone = drilled.filter(({ survives }) => !survives).length
   stdout.write(
-    lone === 0
-      ? `All ${drilled.length} models are served whichever provider fails.\n`
-      : `${lone} of ${drilled.length} models are not served when one provider fails.\n`,
+    drilled.length === 0
+      ? 'No model is known: name one, or give providers "models" in the file.\n'
+      : lone === 0
+        ? `All ${drilled.length} models are served whichever provider fails.\n`
+        : `${lone} of ${drilled.length} models are not served when one provider fails.\n`,
   )
 }
 
