@@ -110,4 +110,14 @@ describe('the lines of a start', () => {
   ])('give an address that can be opened for %s', (host, address) => {
     expect(linesOf([local('one')], undefined, host)[0]).toBe(`svc is ready on ${address}`)
   })
+
+  test.each([
+    ['127.0.0.1', []],
+    ['::1', []],
+    ['localhost', []],
+    ['0.0.0.0', ['No one signs in: every client that reaches this address can use it.']],
+    ['192.0.2.1', ['No one signs in: every client that reaches this address can use it.']],
+  ])('say on %s without extensions that it is open to all, if others reach it', (host, expected) => {
+    expect(linesOf([local('one')], undefined, host).slice(3, -1)).toEqual(expected)
+  })
 })

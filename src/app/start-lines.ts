@@ -1,5 +1,6 @@
 import { harmless } from '../base/shown-text.ts'
 import type { Config, ProviderConfig } from '../config/config.ts'
+import { isLoopbackAddress } from '../http/origin-policy.ts'
 
 export interface StartFacts {
   readonly host: string
@@ -14,6 +15,8 @@ export interface StartFacts {
   /** The extensions of `--auth`. */
   readonly extensions?: readonly { readonly name: string; readonly isOn: boolean }[]
 }
+
+const openToAll = 'every client that reaches this address can use it.'
 
 /** The lines printed when the service is ready: address, providers, missing keys, and how to add a provider. */
 export function startLines(facts: StartFacts): string {
@@ -30,10 +33,8 @@ export function startLines(facts: StartFacts): string {
       ({ id, enabled, unavailable }) => `  -  ${id}: ${enabled ? (unavailable ?? 'unusable') : 'switched off'}`,
     ),
     ...advice(facts, usable.length),
-    ...extensions.map(
-      ({ name, isOn }) =>
-        `${name} is ${isOn ? 'on.' : isOpen ? 'OFF: every client that reaches this address can use it.' : 'OFF.'}`,
-    ),
+    ...(extensions.length === 0 && !isLoopbackAddress(host) ? [`No one signs in: ${openToAll}`] : []),
+    ...extensions.map(({ name, isOn }) => `${name} is ${isOn ? 'on.' : isOpen ? `OFF: ${openToAll}` : 'OFF.'}`),
     '',
   ].join('\n')
 }
