@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
 import { codeFolders, filesOf, longLines, namesExportedTwice } from '../scripts/source-figures.ts'
@@ -197,4 +198,11 @@ test('no line is longer than 120 columns', () => {
 test('no two modules of src export the same name', () => {
   // Every extension exports itself under this name.
   expect(namesExportedTwice(filesOf(['src', 'client'])).filter((name) => name !== 'extension')).toEqual([])
+})
+
+test('no file of the repository is larger than 500 kB', () => {
+  const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean)
+  const large = tracked.filter((file) => (statSync(join(root, file), { throwIfNoEntry: false })?.size ?? 0) > 500_000)
+  expect(large).toEqual([])
+  expect(tracked.length).toBeGreaterThan(files.length)
 })
