@@ -31,6 +31,27 @@ function routesOf({ files: emitted }: Imported): Readonly<Record<string, readonl
   return routes
 }
 
+test.each([
+  [
+    'litellm',
+    {
+      model_list: [
+        {
+          model_name: 'a',
+          litellm_params: { model: 'groq/x', extra_body: { api_key: 'HUSH', top_k: 4, in: { Token: 'HUSH' } } },
+        },
+      ],
+    },
+  ],
+  ['one-api', [{ type: 1, key: 'k', name: 'a', models: 'm', param_override: '{"password":["HUSH"],"top_k":4}' }]],
+  ['portkey', { provider: 'openai', api_key: 'k', override_params: { model: 'm', secret: 'HUSH', top_k: 4 } }],
+])('%s › copies no secret of a request field', async (source, given) => {
+  const { files, findings } = await imported(JSON.stringify(given), source)
+  expect(files?.providers).toContain('"top_k": 4')
+  expect(files?.providers).not.toContain('HUSH')
+  expect(findings.filter(({ status }) => status === 'manual').length).toBeGreaterThan(0)
+})
+
 describe('thirty configurations in the shapes of other gateways', () => {
   test.each(files)('%s › becomes a valid file, and each value has one finding', async (file) => {
     const text = readFileSync(`${folder}/${file}`, 'utf8')

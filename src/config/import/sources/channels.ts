@@ -1,7 +1,7 @@
 import { isRecord, type JsonObject } from '../../../base/json-value.ts'
 import { baseUrlOf, isModelName, variableOf, type FoundAccount } from '../planner.ts'
 import { innerTree, type SourceNode } from '../source-tree.ts'
-import { takenHeaders, keyFrom, noteKey, textAt } from './read-values.ts'
+import { keyFrom, noteKey, takenHeaders, textAt, withoutSecrets } from './read-values.ts'
 import { noteMembers, type ImportSource, type Notes, type Reading } from './source.ts'
 
 type Kind = Pick<FoundAccount, 'brand' | 'protocol' | 'baseUrl'>
@@ -215,16 +215,15 @@ function headersIn(channel: SourceNode, findings: Reading['findings']): Readonly
 function overridesIn(channel: SourceNode, findings: Reading['findings']): JsonObject {
   const node = channel.get('param_override')
   const given = objectIn(node, 'param_override', findings)
-  const { operations, model: _, messages: __, stream: ___, ...fields } = given
+  const { operations, model: _, messages: __, stream: ___, ...all } = given
   if (operations !== undefined) {
     findings.note(node, 'manual', 'operations on requests: see overrides')
     return {}
   }
-  findings.note(
-    node,
-    Object.keys(fields).length === Object.keys(given).length ? 'exact' : 'approximate',
-    'in overrides',
-  )
+  const { fields, hasSecrets } = withoutSecrets(all)
+  if (hasSecrets) findings.note(node, 'manual', 'fields that may hold secrets: write them into overrides by hand')
+  else
+    findings.note(node, Object.keys(all).length === Object.keys(given).length ? 'exact' : 'approximate', 'in overrides')
   return fields
 }
 

@@ -97,7 +97,7 @@ function targetOf(entry: SourceNode, params: Params): FoundTarget | string {
   if (prefix === 'os.environ') return 'the name of the model stands in a variable: add it by hand'
   if (way === undefined) return `svc does not know "${prefix}": add the provider by hand`
   const baseUrl = addressOf(params, way)
-  if (baseUrl === null) return 'an api_base that is no http or https URL, or none where one is needed'
+  if (baseUrl === null) return 'an api_base that is no http or https URL, has a password or a query, or is missing'
   const wild = wildcard(group, name)
   if (wild === 'rewritten') return 'a pattern that changes names: list its models by hand'
   return { group, name, isGuessed, way, baseUrl, wild }

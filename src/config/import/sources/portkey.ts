@@ -4,7 +4,7 @@ import { baseUrlOf, hostId, isModelName, variableOf, type FoundAccount } from '.
 import { present } from '../present.ts'
 import type { SourceNode } from '../source-tree.ts'
 import { providerNamed } from './known-providers.ts'
-import { keyFrom, millisecondsOf, noteKey, retriesAt, textAt } from './read-values.ts'
+import { keyFrom, millisecondsOf, noteKey, retriesAt, textAt, withoutSecrets } from './read-values.ts'
 import { noteMembers, type ImportSource, type Notes, type Reading } from './source.ts'
 
 /** Members may be written with underscores or in camelCase. */
@@ -103,14 +103,16 @@ function stepOf(node: SourceNode, { findings, plan }: Reading, settings: JsonObj
     return []
   }
   const params = member(node, 'override_params')
-  const { model, ...overrides } = params?.plainMembers ?? {}
+  const { model, ...given } = params?.plainMembers ?? {}
+  const { fields: overrides, hasSecrets } = withoutSecrets(given)
   const account = plan.account({ ...found, overrides, ...settings })
   const upstream = typeof model === 'string' && isModelName(model) ? model : undefined
   if (upstream === undefined)
     findings.note(node.get('provider'), 'approximate', 'callers name the model: all models of its list', account)
   for (const each of ['provider', 'custom_host']) findings.note(member(node, each), 'exact', undefined, account)
   noteKey(findings, member(node, 'api_key'), account)
-  findings.note(params, 'exact', 'in overrides', account)
+  if (hasSecrets) findings.note(params, 'manual', 'fields that may hold secrets: write them into overrides by hand')
+  else findings.note(params, 'exact', 'in overrides', account)
   return [{ account, model: { account, name: upstream ?? '', upstream: upstream ?? '' }, name: upstream }]
 }
 

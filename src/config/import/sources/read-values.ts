@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../base/json-value.ts'
+import { isRecord, type JsonObject } from '../../../base/json-value.ts'
 import { headerNamePattern, headerValueRule, reservedHeaders } from '../../file/rules.ts'
 import type { FindingNotes } from '../findings.ts'
 import type { PlannedKey } from '../plan.ts'
@@ -27,7 +27,7 @@ export function millisecondsOf(node: SourceNode | undefined, unit = 1_000): numb
   return ms >= 1 && ms <= 86_400_000 ? ms : undefined
 }
 
-const secretNames = /authorization|api-?key|token|secret|cookie/i
+const secretNames = /authorization|api[-_]?key|token|secret|password|cookie/i
 
 /** Headers of requests. Those that may hold a secret as it is are to be set by hand. */
 export function takenHeaders(node: SourceNode | undefined, findings: FindingNotes): Readonly<Record<string, string>> {
@@ -46,6 +46,19 @@ export function takenHeaders(node: SourceNode | undefined, findings: FindingNote
     }
   }
   return headers
+}
+
+/** Whether a request field, or one in it, may hold a secret: a text with such a name. */
+export function mayBeSecret(name: string, value: unknown): boolean {
+  if (typeof value === 'string') return secretNames.test(name)
+  if (Array.isArray(value)) return value.some((item) => mayBeSecret(name, item))
+  return isRecord(value) && Object.entries(value).some(([inner, item]) => mayBeSecret(inner, item))
+}
+
+/** The request fields that hold no secret. */
+export function withoutSecrets(given: JsonObject): { readonly fields: JsonObject; readonly hasSecrets: boolean } {
+  const fields = Object.fromEntries(Object.entries(given).filter(([name, value]) => !mayBeSecret(name, value)))
+  return { fields, hasSecrets: Object.keys(fields).length < Object.keys(given).length }
 }
 
 /** Notes a key: a variable stays one, a key that stands in the file becomes one. */
