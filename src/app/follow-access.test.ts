@@ -56,6 +56,7 @@ async function subject(
     prepareContent: () => prepareContent((file) => change(file)),
     onChange: () => void changes++,
     onZone: (zone) => void zones.push(zone),
+    onWebhook: () => undefined,
   })
   await file.start()
   return { access, change: (file: object) => change(file), reports, limits, zones, refused, changes: () => changes }

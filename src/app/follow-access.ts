@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config.ts'
 import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
-import { openPolicy, type AccessPolicy } from '../limits/access-policy.ts'
+import { openPolicy, type AccessPolicy, type WebhookEntry } from '../limits/access-policy.ts'
 import type { MoneyLimits } from '../limits/budgets/money-limits.ts'
 import type { ContentRules } from '../limits/content-rules.ts'
 import type { LimitOverview } from '../limits/limit-overview.ts'
@@ -100,6 +100,8 @@ export interface FollowAccessOptions {
   readonly onChange: () => void
   /** Called with the time zone of each policy. */
   readonly onZone: (zone: string) => void
+  /** Called with the webhook of each policy that is applied. */
+  readonly onWebhook: (webhook: WebhookEntry | undefined) => void
 }
 
 /** access.json, which is followed. */
@@ -201,6 +203,7 @@ export class AccessFile {
       budgets: hasMoney ? this.#budgets : undefined,
       content,
     })
+    this.#options.onWebhook(policy?.webhook)
   }
 
   /** Without rules, their code is not loaded. */

@@ -7,6 +7,7 @@ import type { BudgetAuthority } from '../limits/budgets/budget-authority.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Observer } from '../observe/observer.ts'
 import type { HeldCost } from '../observe/under-way.ts'
+import type { WebhookTarget } from '../observe/webhook/webhook.ts'
 import type { HealthBook } from '../service/health/health.ts'
 import type { Stores } from '../stores/store.ts'
 
@@ -33,6 +34,8 @@ export interface Runtime {
   keepUse(place: LedgerPlace): void
   /** Sums of use are cut at the hours of this time zone from now on. @param zone IANA name */
   setUseZone(zone: string): void
+  /** Sends the alerts of all processes there from now on. */
+  useWebhook(target: WebhookTarget | undefined): void
   /** Shares the kept answers of this process. @returns those of the others; `undefined`: there are no others */
   shareAnswers(answers: KeptAnswers): OtherAnswers | undefined
   readonly follow: FollowFile

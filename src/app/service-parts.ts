@@ -1,19 +1,22 @@
 import { isLoopbackHost } from '../base/this-machine.ts'
 import type { Config } from '../config/config.ts'
 import { defaultLimits } from '../config/defaults.ts'
+import type { Environment } from '../config/file/environment.ts'
 import { keysEnvFile } from '../config/file/key-texts.ts'
 import { configOf } from '../config/file/load-config.ts'
 import { presetsFile } from '../config/file/parse-presets.ts'
 import { priceFiles } from '../config/file/parse-prices.ts'
 import { refuseDanglingLink } from '../config/file/read-text.ts'
+import { readWebhookSecret } from '../config/file/webhook.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
 import { accessFile, findHome } from '../config/home.ts'
 import type { Contribution } from '../extensions/extension.ts'
 import { openRequests } from '../http/entrance/admission.ts'
 import { isLoopbackAddress } from '../http/origin-policy.ts'
 import { keptAnswers } from '../http/page/kept-answers.ts'
-import type { AccessPolicy } from '../limits/access-policy.ts'
+import type { AccessPolicy, WebhookEntry } from '../limits/access-policy.ts'
 import type { Logger } from '../observe/log.ts'
+import type { WebhookTarget } from '../observe/webhook/webhook.ts'
 import { priceBook } from '../prices/price-book.ts'
 import { LearnedSizes } from '../prices/token-sizes.ts'
 import { ownTimers } from '../service/shared-timers.ts'
@@ -243,7 +246,7 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
   .add(
     async ({ accessPath, runtime, ledger, active, access, content, tokenSizes, ...parts }) => {
       if (accessPath === undefined) return { accessFile: undefined }
-      const { checkFileKeys, checkPolicy, files, log } = parts
+      const { checkFileKeys, checkPolicy, files, keys, log, warn } = parts
       const followed = new AccessFile({
         access,
         path: accessPath,
@@ -252,6 +255,7 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
         check: checkPolicy,
         makeLimiter: runtime.makeLimiter,
         onZone: runtime.setUseZone,
+        onWebhook: (webhook) => runtime.useWebhook(targetOf(webhook, keys.environment, warn)),
         makeBudgets: () => budgetsHere({ runtime, ledger, tokenSizes }),
         prepareContent: content.prepare,
         onChange() {
@@ -328,6 +332,18 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
       process.off('SIGHUP', runtime.reload)
     },
   )
+
+/** The webhook with its secret. Without a secret nothing is sent: alerts must not keep a service down. */
+function targetOf(
+  webhook: WebhookEntry | undefined,
+  environment: Environment,
+  warn: (message: string) => void,
+): WebhookTarget | undefined {
+  if (webhook === undefined) return undefined
+  const { secret, fault } = readWebhookSecret(webhook, environment)
+  if (fault !== undefined) warn(`no alerts are sent to the webhook of access.json: ${fault}`)
+  return secret === undefined ? undefined : { url: webhook.url, secret }
+}
 
 function idsOf({ providers }: Config): readonly string[] {
   return providers.map(({ id }) => id)

@@ -1,5 +1,5 @@
 import type { BudgetAuthority } from '../limits/budgets/budget-authority.ts'
-import type { Spending } from '../limits/budgets/opened-budgets.ts'
+import type { OnCrossed, Spending } from '../limits/budgets/opened-budgets.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Peer } from '../limits/redis/peer.ts'
 import type { Logger } from '../observe/log.ts'
@@ -8,7 +8,7 @@ import type { Logger } from '../observe/log.ts'
 export interface SharedLimits {
   makeLimiter(): Promise<Limiter>
   /** @param spending the sums that budgets start with */
-  makeBudgetAuthority(spending: Spending): Promise<BudgetAuthority>
+  makeBudgetAuthority(spending: Spending, onCrossed: OnCrossed): Promise<BudgetAuthority>
   /** Frees the holds of this process. */
   close(): Promise<void>
 }
@@ -61,10 +61,10 @@ export function sharedLimits(url: string, workers: number, log: Logger): SharedL
       const leases = new Leases({ authority, clock, leaseMs, isCalledBack: false })
       return new Limiter({ clock, counters: new CounterBook(undefined, (spec) => leases.counter(spec)), leases })
     },
-    async makeBudgetAuthority(spending) {
+    async makeBudgetAuthority(spending, onCrossed) {
       const { SharedAccounts, sharedBudgets } = await import('../limits/redis/shared-accounts.ts')
       const peer = await (joined ??= join())
-      const authority = new SharedAccounts({ peer, clock, source: { spending, now: Date.now } })
+      const authority = new SharedAccounts({ peer, clock, source: { spending, onCrossed, now: Date.now } })
       await peer.beat()
       return sharedBudgets(authority, clock)
     },

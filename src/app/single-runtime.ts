@@ -1,10 +1,11 @@
 import { probeModels } from '../config/probe.ts'
 import { followHere, type FollowedFile, type FollowFile } from '../config/watch/follow-file.ts'
 import type { BudgetAuthority } from '../limits/budgets/budget-authority.ts'
-import type { Spending } from '../limits/budgets/opened-budgets.ts'
+import type { OnCrossed, Spending } from '../limits/budgets/opened-budgets.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import { localObserver } from '../observe/local-observer.ts'
 import { healthBook, type HealthBook } from '../service/health/health.ts'
+import { Alerts } from './alerts.ts'
 import { findStores, isSharedStore } from './find-stores.ts'
 import { findTelemetry } from './find-telemetry.ts'
 import { ledgerSpending } from './ledger-spending.ts'
@@ -24,6 +25,7 @@ export async function singleRuntime(
   const holds = heldHere()
   const use = new UseKeeper(log, holds.now)
   const telemetry = await findTelemetry(environment, log)
+  const alerts = new Alerts({ environment, log })
   const observer = localObserver({
     version: packageVersion(),
     breakers: () => breakerStates(health),
@@ -31,7 +33,7 @@ export async function singleRuntime(
     ledgerRowsDropped: () => use.rowsDropped,
     now: Date.now,
     ...(telemetry === undefined ? {} : { spansDropped: telemetry.dropped }),
-    onRecord: telemetry === undefined ? use.add : both(use.add, telemetry.record),
+    onRecord: both(alerts.record, telemetry === undefined ? use.add : both(use.add, telemetry.record)),
   })
   telemetry?.start(observer.metricValues)
   const stores = await findStores(given.store, log)
@@ -55,11 +57,12 @@ export async function singleRuntime(
     },
     keepUse: use.start,
     setUseZone: use.setZone,
+    useWebhook: alerts.use,
     shareAnswers: () => undefined,
     follow: files.follow,
     probe: probeModels,
     makeLimiter: shared?.makeLimiter ?? limiterHere,
-    makeBudgetAuthority: () => (shared?.makeBudgetAuthority ?? budgetAuthorityHere)(ledgerSpending(use)),
+    makeBudgetAuthority: () => (shared?.makeBudgetAuthority ?? budgetAuthorityHere)(ledgerSpending(use), alerts.send),
     buildPage,
     stopping: signal,
     listening: (_, lines) => stdout.write(lines),
@@ -73,6 +76,7 @@ export async function singleRuntime(
       await stores.close()
       await observer.flush()
       await telemetry?.close()
+      await alerts.close()
       await use.close()
     },
   }
@@ -90,9 +94,9 @@ async function limiterHere(): Promise<Limiter> {
   return new Limiter({ clock: () => performance.now() })
 }
 
-async function budgetAuthorityHere(spending: Spending): Promise<BudgetAuthority> {
+async function budgetAuthorityHere(spending: Spending, onCrossed: OnCrossed): Promise<BudgetAuthority> {
   const { LocalBudgets } = await import('../limits/budgets/budget-authority.ts')
-  return new LocalBudgets({ spending, now: Date.now })
+  return new LocalBudgets({ spending, onCrossed, now: Date.now })
 }
 
 /** Follows files that are reloaded together, as SIGHUP asks for. */

@@ -106,12 +106,16 @@ async function checkHistoryKey(config: Config, { environment }: Context): Promis
 }
 
 /** The line of access.json; nothing where it says nothing. */
-function accessLine({ limits, teams, keys = [], content = [] }: AccessPolicy, { environment }: Context): string {
+function accessLine(
+  { limits, teams, keys = [], content = [], webhook }: AccessPolicy,
+  { environment }: Context,
+): string {
   const counts = [
     counted(limits.length, 'limit'),
     counted(teams.size, 'team'),
     counted(keys.length, 'key'),
     counted(content.length, 'rule', ' of content'),
+    counted(webhook === undefined ? 0 : 1, 'webhook'),
   ].flat()
   return counts.length === 0 ? '' : `${harmless(accessFile(environment) ?? '')}: valid, ${counts.join(', ')}\n`
 }

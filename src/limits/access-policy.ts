@@ -18,6 +18,15 @@ export interface AccessPolicy {
   readonly content?: readonly ContentRule[]
   /** Answers have the headers `RateLimit-Policy` and `RateLimit`, too. Default: false. */
   readonly hasIetfHeaders?: boolean
+  /** Where alerts go. Absent: there are none. */
+  readonly webhook?: WebhookEntry
+}
+
+/** The webhook as the file names it. */
+export interface WebhookEntry {
+  readonly url: string
+  /** Name of the variable with the secret. */
+  readonly secretName: string
 }
 
 /** One entry of `limits`. It has at least one amount. An amount of 0 allows nothing. */

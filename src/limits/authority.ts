@@ -46,7 +46,7 @@ const leaseDivisor = 4
 
 /** An authority with all counters full, and no open budgets. */
 export class LimitAuthority {
-  readonly budgets = new BudgetAccounts()
+  readonly budgets: BudgetAccounts
   readonly #counters = new CounterBook()
   readonly #opening: OpenBudgets
   readonly #processes: number
@@ -57,6 +57,7 @@ export class LimitAuthority {
   constructor({ processes, clock, ...source }: LimitAuthorityOptions) {
     this.#processes = processes
     this.#clock = clock
+    this.budgets = new BudgetAccounts(source.onCrossed)
     this.#opening = openedBudgets(this.budgets, source)
   }
 

@@ -10,8 +10,9 @@ export interface OwnReport extends LeaseReport {
 }
 
 /** Without the members that only this process can use. */
-export function plainBudget({ kind, key, most, isOpenWhenAway, window, activeSince, scope }: AskedBudget): AskedBudget {
-  return { kind, key, most, isOpenWhenAway, window, activeSince, scope }
+export function plainBudget(budget: AskedBudget): AskedBudget {
+  const { kind, text, key, most, isOpenWhenAway, window, activeSince, scope } = budget
+  return { kind, text, key, most, isOpenWhenAway, window, activeSince, scope }
 }
 
 /** A lease is made for what a counter used in this time. */

@@ -15,6 +15,7 @@ import { primaryObserver, type ObservedWorker, type PrimaryObserver } from '../.
 import { healthBook } from '../../service/health/health.ts'
 import { answerStoreOperation } from '../../stores/remote.ts'
 import type { Stores } from '../../stores/store.ts'
+import { Alerts } from '../alerts.ts'
 import { ledgerSpending } from '../ledger-spending.ts'
 import { packageVersion } from '../package.ts'
 import { buildPage } from '../page/page-build.ts'
@@ -57,6 +58,7 @@ export class Primary {
   readonly #kills = new WeakMap<Channel<WorkerHandlers>, () => void>()
   readonly #spending: Spending
   readonly #telemetry: Telemetry | undefined
+  readonly #alerts: Alerts
   #page: Promise<void> | undefined
 
   constructor(context: ServeContext, stores: Stores, telemetry?: Telemetry) {
@@ -65,6 +67,7 @@ export class Primary {
     this.#context = context
     this.#stores = stores
     this.#telemetry = telemetry
+    this.#alerts = new Alerts({ environment, log })
     this.#timers = readTimers(environment)
     this.state = { port: given.port, hasStarted: false, isStopping: false }
     this.#use = new UseKeeper(log)
@@ -74,12 +77,19 @@ export class Primary {
       logLinesDropped: () => log.dropped,
       ledgerRowsDropped: () => this.#use.rowsDropped,
       onBatch: this.#use.addBatch,
-      ...(telemetry && { spansDropped: telemetry.dropped, onRecord: telemetry.record }),
+      ...(telemetry && { spansDropped: telemetry.dropped }),
+      onRecord: (record) => {
+        this.#alerts.record(record)
+        telemetry?.record(record)
+      },
       now: Date.now,
     })
     telemetry?.start(() => this.#observer.metricValues())
     this.#spending = ledgerSpending(this.#use)
-    this.#authority = new LimitAuthority({ processes: count, clock, spending: this.#spending, now: Date.now })
+    this.#authority = new LimitAuthority({
+      ...{ processes: count, clock, spending: this.#spending, now: Date.now },
+      onCrossed: this.#alerts.send,
+    })
     this.files = this.#sharedFiles()
     this.workers = supervisor({
       count,
@@ -102,6 +112,7 @@ export class Primary {
   async close(): Promise<void> {
     this.files.close()
     await this.#telemetry?.close()
+    await this.#alerts.close()
     await this.#stores.close()
     await this.#use.close()
     await this.#context.log.flush()
@@ -208,6 +219,8 @@ export class Primary {
       probe: this.#probe.probe,
       keepUse: this.#use.start,
       setUseZone: this.#use.setZone,
+      useWebhook: this.#alerts.use,
+      alert: this.#alerts.send,
       buildPage: () => (this.#page ??= buildPage()),
     }
   }

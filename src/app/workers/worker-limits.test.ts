@@ -4,7 +4,16 @@ import { workerLimits } from './worker-limits.ts'
 
 const scope = { subject: { kind: 'everyone' }, caller: '', members: [], models: undefined } as const
 const window = { start: 0, end: Infinity }
-const budget = { kind: 'usd', key: 'b', most: 100, isOpenWhenAway: false, window, activeSince: 0, scope } as const
+const budget = {
+  kind: 'usd',
+  text: 'b',
+  key: 'b',
+  most: 100,
+  isOpenWhenAway: false,
+  window,
+  activeSince: 0,
+  scope,
+} as const
 const limited = {
   timeZone: 'UTC',
   teams: new Map(),

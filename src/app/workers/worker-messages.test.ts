@@ -45,6 +45,7 @@ const bounds = { ttlMs: 1_000, valuesMax: 10, valuesPerOwnerMax: 5 }
 
 const budget: AskedBudget = {
   kind: 'usd',
+  text: 'everyone, in total',
   key: 'everyone',
   most: 1e9,
   isOpenWhenAway: true,
@@ -121,6 +122,8 @@ const toPrimary: Samples<PrimaryHandlers> = {
   isServing: [undefined, true],
   probe: [11434, ['llama']],
   setUseZone: ['Europe/Berlin', undefined],
+  useWebhook: [{ url: 'https://hooks.test/', secret: 'AAAA' }, undefined],
+  alert: [{ identity: 'i', type: 'model.served', data: { model: 'm', n: 1 } }, undefined],
   keepUse: [{ kind: 'file', path: '/home/ann/.svc/svc.db' }, undefined],
   buildPage: [undefined, undefined],
   spentSince: [{ scope: budget.scope, since: 5 }, 7],

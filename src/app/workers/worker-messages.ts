@@ -8,6 +8,7 @@ import type { BudgetUse } from '../../limits/budgets/budget-account.ts'
 import type { AskedBudget, SpendingQuestion } from '../../limits/budgets/opened-budgets.ts'
 import type { AskedClaim, ClaimDecision, LeaseReports } from '../../limits/lease-messages.ts'
 import type { PrimaryObserverHandlers, WorkerObserverHandlers } from '../../observe/observer-messages.ts'
+import type { Alert, WebhookTarget } from '../../observe/webhook/webhook.ts'
 import type { HealthEvent } from '../../service/health/health-event.ts'
 import type { StoreAnswer, StoreOperation } from '../../stores/remote.ts'
 
@@ -58,6 +59,10 @@ export type PrimaryHandlers = PrimaryLifecycle &
     keepUse(place: LedgerPlace): void
     /** Sums of use are cut at the hours of this time zone from now on. */
     setUseZone(zone: string): void
+    /** Sends the alerts of all workers there from now on. */
+    useWebhook(target: WebhookTarget | undefined): void
+    /** Sends an alert of a budget that a worker counts in the store of several machines. */
+    alert(alert: Alert): void
     /** Resolves when the page is built. */
     buildPage(nothing: undefined): Promise<void>
   }

@@ -121,6 +121,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
       use.setZone(zone)
       primary.notify('setUseZone', zone)
     },
+    useWebhook: (target) => primary.notify('useWebhook', target),
     shareAnswers: (own) => state.shareAnswers(own),
     follow: state.follow,
     probe: (asked) => primary.call('probe', asked),
@@ -128,9 +129,10 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     makeBudgetAuthority: async () =>
       sharedByMachines === undefined
         ? limits.makeBudgetAuthority()
-        : sharedByMachines.makeBudgetAuthority({
-            sumSince: (scope, since) => primary.call('spentSince', { scope, since }),
-          }),
+        : sharedByMachines.makeBudgetAuthority(
+            { sumSince: (scope, since) => primary.call('spentSince', { scope, since }) },
+            (alert) => primary.notify('alert', alert),
+          ),
     buildPage: () => primary.call('buildPage', undefined),
     // A signal to this process drains it too; the primary then replaces it.
     stopping: AbortSignal.any([stopping, signal]),

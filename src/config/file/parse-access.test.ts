@@ -136,6 +136,17 @@ describe('access.json', () => {
     [limited({ requests: 5, wait_ms: 5 }), 'limits[0].wait_ms', 'only beside at_once'],
     [limited({ at_once: 5, wait_ms: 5, models: ['a'] }), 'limits[0].wait_ms', 'only without models'],
     [limited({ at_once: 5, wait_ms: 2_001 }), 'limits[0].wait_ms', 'an integer from 0 to 2000'],
+    [{ webhook: { url: 'https://a.test/' } }, 'webhook', 'secret'],
+    [
+      { webhook: { url: 'http://a.test/s3cret', secret: '$A' } },
+      'webhook.url: found a string (not shown)',
+      'https URL',
+    ],
+    [
+      { webhook: { url: 'https://a.test/', secret: 'whsec_AAAA' } },
+      'webhook.secret: found a string (not shown)',
+      '$NAME',
+    ],
     [{ ietf_headers: 'yes' }, 'ietf_headers: found "yes"', 'true'],
     [
       { limits: [limited({ requests: 1 }).limits[0], limited({ requests: 2 }).limits[0]] },
@@ -394,11 +405,25 @@ describe('access.schema.json', () => {
     { requiredKeys: [] },
   )
 
+  const webhook = fc.record(
+    {
+      url: fc.constantFrom<unknown>(
+        ...['https://a.test', 'https://a.test:8443/a?b=c', 'https://[::1]/', 'http://127.0.0.1:9/', 'http://[::1]/x'],
+        ...['http://localhost/', 'http://a.test/', 'http://localhost.a.test/', 'http://127.0.0.1@a.test/'],
+        ...['https://u:p@a.test/', 'https://a.test/#x', 'https://a.test/ x', 'ftp://a.test/', '$URL', 5],
+      ),
+      secret: fc.constantFrom<unknown>('$HOOK', '$A', '$B_1', 'whsec_AAAA', 5),
+      other: fc.constant(1),
+    },
+    { requiredKeys: ['url'] },
+  )
+
   const keysOfTeam = fc.array(key, { maxLength: 2 }).map((keys) => ({ teams: { a: {} }, keys }))
 
   test.each<[string, fc.Arbitrary<object>]>([
     ['files', file],
     ['keys', keysOfTeam],
+    ['webhooks', webhook.map((given) => ({ webhook: given }))],
   ])('agrees with the parser about generated %s', (_, generated) => {
     const verdicts = { accepted: 0, refused: 0 }
     fc.assert(

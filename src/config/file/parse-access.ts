@@ -14,6 +14,7 @@ import { keysShape } from './read-keys.ts'
 import { limitsShape, type NamesOfFile } from './read-limits.ts'
 import { readConfigText } from './read-text.ts'
 import { idRule, personRule } from './rules.ts'
+import { webhookShape } from './webhook.ts'
 
 const zoneRule: TextRule = {
   allowed: 'an IANA time zone such as "UTC" or "Europe/Berlin"',
@@ -72,6 +73,7 @@ export function accessFileShape(names: NamesOfFile) {
         (given): OwnKeys => ({ ...ownKeysDefault, ...given }),
       ),
       content: contentShape(names),
+      webhook: webhookShape,
     },
     {
       hints: {
@@ -81,6 +83,8 @@ export function accessFileShape(names: NamesOfFile) {
         quotas: 'limits',
         groups: 'teams',
         log_content: 'content',
+        webhooks: 'webhook',
+        alerts: 'webhook',
       },
     },
   )
@@ -116,6 +120,7 @@ export function parseAccess(text: string | undefined, file: string): AccessPolic
     keys = [],
     content = [],
     ietfHeaders,
+    webhook,
   } = readFileBy(text, file, (root) => accessFileShape(namesIn(root)))
   return {
     timeZone: timeZone ?? openPolicy.timeZone,
@@ -124,6 +129,7 @@ export function parseAccess(text: string | undefined, file: string): AccessPolic
     ...(ownKeys === undefined ? {} : { ownKeys }),
     ...(keys.length === 0 ? {} : { keys }),
     ...(content.length === 0 ? {} : { content }),
+    ...(webhook === undefined ? {} : { webhook }),
     ...(ietfHeaders === true ? { hasIetfHeaders: true } : {}),
   }
 }

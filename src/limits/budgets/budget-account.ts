@@ -1,5 +1,6 @@
 import type { Account } from '../counter.ts'
-import type { Accounts, AskedBudget } from './opened-budgets.ts'
+import type { Accounts, AskedBudget, OnCrossed } from './opened-budgets.ts'
+import { budgetAlert } from './thresholds.ts'
 
 /** An account of money, in whole nano-USD: of this process, or its part of one elsewhere. */
 export interface MoneyAccount extends Account<AskedBudget> {
@@ -46,10 +47,12 @@ export class BudgetAccount implements MoneyAccount {
   dearest = 0
   /** It has a short hold. */
   isBusy = false
+  readonly #onCrossed: OnCrossed | undefined
 
-  constructor(spec: AskedBudget, spent: number) {
+  constructor(spec: AskedBudget, spent: number, onCrossed?: OnCrossed) {
     this.spec = spec
     this.spent = spent
+    this.#onCrossed = onCrossed
   }
 
   get room(): number {
@@ -88,7 +91,9 @@ export class BudgetAccount implements MoneyAccount {
 
   /** @param dearest the highest cost of an attempt among them */
   spend(cost: number, dearest: number): void {
+    const alert = this.#onCrossed && budgetAlert(this.spec, this.spent, this.spent + cost)
     this.spent += cost
+    if (alert !== undefined) this.#onCrossed?.(alert)
     this.dearest = Math.max(this.dearest, dearest)
   }
 
@@ -117,6 +122,11 @@ export class BudgetAccount implements MoneyAccount {
 /** The budgets of a process that decides. They are opened with what was spent before. */
 export class BudgetAccounts implements Accounts {
   readonly #accounts = new Map<string, BudgetAccount>()
+  readonly #onCrossed: OnCrossed | undefined
+
+  constructor(onCrossed?: OnCrossed) {
+    this.#onCrossed = onCrossed
+  }
 
   has(key: string): boolean {
     return this.#accounts.has(key)
@@ -124,7 +134,7 @@ export class BudgetAccounts implements Accounts {
 
   open(spec: AskedBudget, spent: number): void {
     const known = this.#accounts.get(spec.key)
-    if (known === undefined) this.#accounts.set(spec.key, new BudgetAccount(spec, spent))
+    if (known === undefined) this.#accounts.set(spec.key, new BudgetAccount(spec, spent, this.#onCrossed))
     else known.spent = Math.max(known.spent, spent)
   }
 

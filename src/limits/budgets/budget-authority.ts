@@ -108,7 +108,7 @@ export class LocalBudgets extends BudgetHolds {
   readonly accounts: BudgetAccounts
 
   constructor(source: SpendingSource) {
-    const accounts = new BudgetAccounts()
+    const accounts = new BudgetAccounts(source.onCrossed)
     const opening = openedBudgets(accounts, source)
     super({
       find: (budget) => accounts.find(budget),

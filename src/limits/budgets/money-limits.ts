@@ -265,10 +265,10 @@ const nanoPerUsd = 1e9
 
 function exhausted(budget: NamedBudget | undefined, zone: string): BudgetRefusal {
   if (budget === undefined) return new BudgetRefusal('exhausted', 'A budget is used up')
-  const { limit, most, window } = budget
+  const { text, most, window } = budget
   const amount = isOwnBudget(budget) ? ` of ${most / nanoPerUsd} USD` : ''
   const end = window.end === Infinity ? 'it does not begin again' : `it begins again at ${localTime(window.end, zone)}`
-  const message = `The budget${amount} for ${limit.text}, is used up or held by requests; ${end}`
+  const message = `The budget${amount} for ${text}, is used up or held by requests; ${end}`
   return new BudgetRefusal('exhausted', message, metBudget(budget))
 }
 

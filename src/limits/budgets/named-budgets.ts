@@ -22,6 +22,8 @@ export interface AttemptPlace {
 /** A budget that counts an attempt, in one window. */
 export interface NamedBudget {
   readonly kind: 'usd'
+  /** The limit in words, such as `everyone, a month`. */
+  readonly text: string
   /** Names the limit, the caller it counts, and the window. */
   readonly key: string
   /** The limit in nano-USD. */
@@ -54,8 +56,6 @@ export interface BudgetScope {
 export interface MoneyLimit {
   readonly entry: AccessLimit
   readonly usd: MoneyAmount
-  /** In words, such as `everyone, a month`. */
-  readonly text: string
 }
 
 /** The budgets of a policy. */
@@ -76,6 +76,7 @@ export interface BudgetPlan {
 interface PlannedLimit extends MoneyLimit {
   readonly activeSince: number
   readonly key: string
+  readonly text: string
   readonly models: readonly string[] | undefined
   readonly members: readonly string[]
   readonly windowOf: WindowOf
@@ -144,7 +145,7 @@ const namedMax = 10_000
 
 /** The budgets of a limit by the callers that they count. Those of the current window are made once. */
 function namedIn(limit: PlannedLimit) {
-  const { entry, usd, key, models, members, activeSince, windowOf } = limit
+  const { entry, usd, key, text, models, members, activeSince, windowOf } = limit
   const known = new Map<string, NamedBudget>()
   let current: Window | undefined
 
@@ -156,6 +157,7 @@ function namedIn(limit: PlannedLimit) {
     if (found !== undefined) return found
     const made: NamedBudget = {
       kind: 'usd',
+      text,
       key: `${key} ${JSON.stringify(caller)} ${window.start}`,
       most: usd.nanoUsd,
       isOpenWhenAway: usd.isOpenWhenAway ?? false,

@@ -1,3 +1,4 @@
+import type { Alert } from '../../observe/webhook/webhook.ts'
 import type { BudgetScope, NamedBudget } from './named-budgets.ts'
 
 /** Sums of spending, such as those of the ledger. */
@@ -25,9 +26,13 @@ export interface Accounts {
   readonly size: number
 }
 
-/** Where budgets find what was spent before. */
+/** Takes the alert for a budget of which a share was spent. Must not throw. */
+export type OnCrossed = (alert: Alert) => void
+
+/** Where budgets find what was spent before, and say what is spent. */
 export interface SpendingSource {
   readonly spending: Spending
+  readonly onCrossed?: OnCrossed | undefined
   /** Unix milliseconds. */
   readonly now: () => number
 }

@@ -25,6 +25,7 @@ export function budgetOf(start: number, more: Partial<AskedBudget> = {}): AskedB
   const window = { start, end: start + 24 * hourMs }
   return {
     kind: 'usd',
+    text: 'everyone, a day',
     key: `everyone ${start}`,
     most: 100,
     isOpenWhenAway: false,

@@ -1,4 +1,5 @@
-import type { Accounts, AskedBudget } from '../budgets/opened-budgets.ts'
+import type { Accounts, AskedBudget, OnCrossed } from '../budgets/opened-budgets.ts'
+import { budgetAlert } from '../budgets/thresholds.ts'
 import type { CounterSpec } from '../counter.ts'
 import type { AskedClaim, ClaimDecision, SpentMoney } from '../lease-messages.ts'
 import { hashedKey } from './peer.ts'
@@ -59,12 +60,14 @@ export class OwnAccounts implements Accounts {
   readonly #counters = new Map<string, OwnCounter>()
   readonly #budgets = new Map<string, OwnBudget>()
   readonly #now: () => number
+  readonly #onCrossed: OnCrossed | undefined
   /** Accounts with something that the server does not know yet. */
   readonly changed = new Set<OwnAccount>()
 
   /** @param now Unix milliseconds */
-  constructor(now: () => number) {
+  constructor(now: () => number, onCrossed?: OnCrossed) {
     this.#now = now
+    this.#onCrossed = onCrossed
   }
 
   has(key: string): boolean {
@@ -108,11 +111,27 @@ export class OwnAccounts implements Accounts {
   spend(key: string, returned: number, { spent, dearest, endsShort, raised }: SpentMoney): void {
     const own = this.#budgets.get(key)
     if (own === undefined) return
+    const before = spentOf(own)
     own.total += spent
+    this.#alert(own, before)
     own.held -= returned + spent
     own.dearest = Math.max(own.dearest, dearest)
     if (own.beyond >= 0) own.beyond = endsShort ? -1 : Math.max(0, own.beyond - raised)
     this.changed.add(own)
+  }
+
+  /** Takes over what the server knows of a budget. The first answer may say what others spent before. */
+  learn(own: OwnBudget, { known, heldByAll, acked }: Pick<OwnBudget, 'known' | 'heldByAll' | 'acked'>): void {
+    const before = spentOf(own)
+    const isFirst = own.acked < 0
+    // Sums may have been read meanwhile.
+    Object.assign(own, { known: Math.max(known, own.known), heldByAll, acked })
+    if (!isFirst) this.#alert(own, before)
+  }
+
+  #alert(own: OwnBudget, before: number): void {
+    const alert = this.#onCrossed && budgetAlert(own.spec, before, spentOf(own))
+    if (alert !== undefined) this.#onCrossed?.(alert)
   }
 
   granted(claims: readonly AskedClaim[], { refused, counters }: ClaimDecision): void {

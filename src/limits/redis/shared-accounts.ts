@@ -74,7 +74,7 @@ export class SharedAccounts implements RemoteAuthority {
   constructor({ peer, clock, source }: SharedAccountsOptions) {
     this.#peer = peer
     this.#clock = clock
-    this.#own = new OwnAccounts(source?.now ?? Date.now)
+    this.#own = new OwnAccounts(source?.now ?? Date.now, source?.onCrossed)
     this.#opening = source && openedBudgets(this.#own, source)
     peer.onBeat(() => this.#restate())
   }
@@ -193,8 +193,7 @@ export class SharedAccounts implements RemoteAuthority {
     }
     for (const own of accounts.keys()) {
       const [known = 0, heldByAll = 0, acked = 0] = reply.slice(at, (at += 3))
-      // Sums may have been read meanwhile.
-      if (isOfBudget(own)) Object.assign(own, { known: Math.max(known, own.known), heldByAll, acked })
+      if (isOfBudget(own)) this.#own.learn(own, { known, heldByAll, acked })
       else this.#own.forgetIfNone(own)
     }
   }

@@ -44,6 +44,26 @@ describe.skipIf(needs('redis-server') === undefined)('budgets in Redis', () => {
     await arrived()
   }
 
+  test('have the same alert in each process that counts them, and none for what was spent before it came', async () => {
+    const alerts = new Map<string, string[]>()
+    const watched = (name: string): SpendingSource => {
+      const identities: string[] = []
+      alerts.set(name, identities)
+      return { ...nothing, onCrossed: ({ identity }) => void identities.push(identity) }
+    }
+    const budget = { ...month, key: 'alerted' }
+    const [one, other] = [processAt(watched('one')), processAt(watched('other'))]
+    await spend(one, 100, budget)
+    await spend(other, 450, budget)
+    await spend(one, 1, budget)
+    const late = processAt(watched('late'))
+    await spend(late, 300, budget)
+    await spend(one, 1, budget)
+    const [half, most] = ['budget 50 1000 alerted', 'budget 80 1000 alerted']
+    expect(Object.fromEntries(alerts)).toEqual({ one: [half, most], other: [half], late: [most] })
+    for (const { own } of [one, other, late]) await own.close()
+  })
+
   test('count what this process knows was spent, when Redis has lost its data', async () => {
     const [one, other] = [processAt(nothing), processAt(nothing)]
     await spend(one, 300)

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import type { Post, PostAnswer } from '../deliver.ts'
 import type { RequestRecord } from '../record.ts'
 import { Traces } from '../trace.ts'
-import { deliver, type CollectorAnswer, type Post } from './deliver.ts'
 import { Exporter } from './exporter.ts'
 import { ProtobufWriter } from './protobuf.ts'
 import { readTelemetrySettings } from './settings.ts'
@@ -43,7 +43,7 @@ function exporting(post: Post, warned: unknown[] = []): Exporter {
 
 describe('the exporter', () => {
   test('drops and counts what does not fit while a collector is slow, and logs it once a minute', async () => {
-    const answer = Promise.withResolvers<CollectorAnswer>()
+    const answer = Promise.withResolvers<PostAnswer>()
     const warned: unknown[] = []
     const exporter = exporting(() => answer.promise, warned)
     // Six spans are sent at once; then thirty wait.
@@ -88,43 +88,5 @@ describe('the exporter', () => {
     exporter.record({ ...others, trace: { id: '', ...trace, isSampled: false } })
     await exporter.close()
     expect(count).toBe(0)
-  })
-})
-
-describe('a delivery', () => {
-  const body = [new Uint8Array(3)]
-  const ending = new AbortController().signal
-
-  /** Sends once, to a collector that gives these answers, then 200. */
-  async function delivered(...answers: readonly (CollectorAnswer | Error)[]) {
-    const waits: number[] = []
-    let tries = 0
-    const post = async (): Promise<CollectorAnswer> => {
-      const answer = answers[tries++] ?? { status: 200 }
-      if (answer instanceof Error) throw answer
-      return answer
-    }
-    const wait = async (ms: number) => void waits.push(ms)
-    return { ...(await deliver(body, { post, ending, wait, random: () => 0.5 })), waits, tries }
-  }
-
-  test('is repeated after the statuses of the specification and lost connections, with waits that double', async () => {
-    const lost = new Error('reset')
-    const found = await delivered({ status: 503 }, { status: 429 }, lost, { status: 502 })
-    expect(found).toEqual({ refused: 0, waits: [1_000, 2_000, 4_000, 8_000], tries: 5 })
-    expect(await delivered(lost, lost, lost, lost, lost)).toMatchObject({
-      refused: undefined,
-      reason: 'reset',
-      tries: 5,
-    })
-  })
-
-  test('waits as long as the collector asks for, up to two minutes', async () => {
-    const found = await delivered({ status: 429, waitMs: 7_000 }, { status: 503, waitMs: 86_400_000 })
-    expect(found.waits).toEqual([7_000, 120_000])
-  })
-
-  test.each([400, 401, 404, 413, 500, 501])('is not repeated after status %d', async (status) => {
-    expect(await delivered({ status })).toEqual({ refused: undefined, reason: `status ${status}`, waits: [], tries: 1 })
   })
 })

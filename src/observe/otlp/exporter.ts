@@ -1,28 +1,28 @@
 import { withinMs } from '../../service/within.ts'
+import { deliver, Losses, type Post } from '../deliver.ts'
 import type { RequestRecord } from '../record.ts'
 import type { MetricValues } from '../registry.ts'
 import { RandomIds } from '../trace.ts'
 import { attributeWriter } from './attributes.ts'
-import { deliver, type Post } from './deliver.ts'
 import { InferenceMetrics } from './inference-metrics.ts'
 import { writeMetrics } from './metrics.ts'
-import { ProtobufWriter } from './protobuf.ts'
+import { ProtobufWriter, readProtobuf } from './protobuf.ts'
 import type { TelemetrySettings } from './settings.ts'
 import { isTraced, writeSpans } from './spans.ts'
 
 /*
  * OTLP over HTTP, in Protocol Buffers (docs/decisions/0034-telemetry.md). The spans of a request are written into one
  * buffer when its record is made (`spans.ts`), by the table of facts of `../record.ts`; so no record waits. The buffer
- * is sent every 5 s, or at 512 spans (`deliver.ts`). While it is full, spans are dropped and counted. Metrics are those
- * of `/metrics` and those of the conventions (`inference-metrics.ts`), sent every 60 s.
+ * is sent every 5 s, or at 512 spans (`../deliver.ts`). While it is full, spans are dropped and counted. Metrics are
+ * those of `/metrics` and of the conventions (`inference-metrics.ts`), sent every 60 s.
  */
 
 /** Bytes of spans that wait at most. */
 const bufferBytesMax = 16 * 1024 * 1024
-/** Between two lines of the log about what was lost. */
-const logMs = 60_000
 /** Time for the last messages. */
 const closeMs = 3_000
+/** Statuses after which a message is sent again (OTLP, "Failures"). */
+const transient: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 /** Fields of the messages of a collector, ResourceSpans and ResourceMetrics, Resource and InstrumentationScope. */
 const all = 1,
@@ -58,12 +58,11 @@ export class Exporter {
   #waitingSpans = 0
   #sendingSpans: Promise<void> | undefined
   #sendingMetrics: Promise<void> | undefined
-  #dropped = 0
-  #unlogged = 0
-  #loggedAt = Number.NEGATIVE_INFINITY
+  readonly #losses: Losses
 
   constructor(options: ExporterOptions) {
     this.#options = options
+    this.#losses = new Losses((spans, reason) => options.warn('telemetry was lost', { spans, reason }))
     this.#startMs = options.now()
     const { posts, settings } = options
     if (posts.metrics !== undefined)
@@ -72,7 +71,7 @@ export class Exporter {
 
   /** Spans that were lost. */
   get dropped(): number {
-    return this.#dropped
+    return this.#losses.total
   }
 
   /** Writes the spans of a request that has ended, and counts it. */
@@ -85,7 +84,7 @@ export class Exporter {
     } catch (error) {
       // A fault here must not become one of the request.
       this.#spans.truncate(length)
-      this.#lose(1, error instanceof Error ? error.message : 'internal error')
+      this.#losses.add(1, error instanceof Error ? error.message : 'internal error')
     }
   }
 
@@ -95,7 +94,7 @@ export class Exporter {
     clearTimeout(this.#spansTimer)
     this.#ending.abort()
     await withinMs(this.#flush(), closeMs)
-    if (this.#unlogged > 0) this.#log('the service ends')
+    this.#losses.flush('the service ends')
   }
 
   async #flush(): Promise<void> {
@@ -108,7 +107,7 @@ export class Exporter {
   #addSpans(record: Parameters<typeof writeSpans>[1]): void {
     const { spansMax, spansMs, batchSpans } = this.#options.settings
     if (this.#waitingSpans >= spansMax || this.#spans.length >= bufferBytesMax) {
-      this.#lose(record.trail.length + 2, 'too many wait')
+      this.#losses.add(record.trail.length + 2, 'too many wait')
       return
     }
     this.#waitingSpans += writeSpans(this.#spans, record, this.#ids)
@@ -145,13 +144,13 @@ export class Exporter {
 
   /** @param count of the spans in the message */
   async #send(post: Post, written: Uint8Array, count: number): Promise<void> {
-    const { refused, reason = '' } = await deliver(this.#message(written), {
+    const { taken, reason = refusedInPart } = await deliver(this.#message(written), {
       post,
+      isTransient: (status) => transient.has(status),
       ending: this.#ending.signal,
-      wait: (ms) => sleepUntil(ms, this.#ending.signal),
     })
-    if (refused === undefined) this.#lose(count, reason)
-    else if (refused > 0) this.#lose(Math.min(refused, count), reason)
+    const lost = taken === undefined ? count : Math.min(refusedSpans(taken.body), count)
+    if (lost > 0) this.#losses.add(lost, reason)
   }
 
   /** The message around what was written: of one resource, and one scope. */
@@ -171,30 +170,18 @@ export class Exporter {
     head.header(all, inner.length + scopeBytes.length + written.length)
     return [head.take(), inner, scopeBytes, written]
   }
-
-  #lose(spans: number, reason: string): void {
-    this.#dropped += spans
-    this.#unlogged += spans
-    if (performance.now() - this.#loggedAt >= logMs) this.#log(reason)
-  }
-
-  #log(reason: string): void {
-    this.#loggedAt = performance.now()
-    this.#options.warn('telemetry was lost', { spans: this.#unlogged, reason })
-    this.#unlogged = 0
-  }
 }
 
-/** Resolves after this time, or when the signal aborts. */
-function sleepUntil(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(end, ms)
-    function end(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    signal.addEventListener('abort', end)
-    if (signal.aborted) end()
-  })
+const refusedInPart = 'refused by the collector'
+
+/** Reads the partial success of an answer: the spans of a taken message that are refused. They are not sent again. */
+function refusedSpans(body: Uint8Array | undefined): number {
+  for (const { value } of fieldsOf(body, 1))
+    for (const { value: count } of value instanceof Uint8Array ? fieldsOf(value, 1) : [])
+      if (typeof count === 'number' && count > 0) return count
+  return 0
+}
+
+function fieldsOf(bytes: Uint8Array | undefined, wanted: number) {
+  return bytes === undefined ? [] : [...readProtobuf(bytes)].filter(({ field }) => field === wanted)
 }
