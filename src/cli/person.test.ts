@@ -55,7 +55,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
     }
     await store.write([
       batchOf(1, [
-        usedRequest({ ...sender, id: '17' }),
+        usedRequest({ ...sender, id: '17', session: `ses-of-${name}` }),
         usedRequest({ ...sender, id: 'second', ...failed }),
         usedRequest(other),
       ]),
@@ -91,7 +91,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
       days: [{ day: 20261123, model: 'm', provider: 'a', requests: 2, cost: 2_000 }],
       hours: [{ requests: 2 }],
       requests: [
-        { id: '17', api: 'chat', model: 'm', provider: 'a', cost: 1_000, trail: [] },
+        { id: '17', api: 'chat', model: 'm', provider: 'a', cost: 1_000, session: `ses-of-${name}`, trail: [] },
         { id: 'second', trail: [{ provider: 'b', class: 'server_error', status: 500 }, { provider: 'a' }] },
       ],
       content: [
@@ -116,6 +116,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
       onFault: () => undefined,
     })
     expect(await book.find(key)).toMatchObject({ id })
+    expect(await place.query('SELECT session FROM usage_session')).toEqual([{ session: `ses-of-${name}` }])
     const sumsBefore = await place.query('SELECT * FROM usage_day ORDER BY person')
     const dry = await run('forget', name, '--dry-run')
     expect(dry.out).toBe(`${name}: 3 keys, of which 2 end; 4 changes; the use of person 1\n`)
@@ -134,6 +135,8 @@ describe.each(databases)('svc person in %s', (kind, make) => {
       { id: 2, subject: 'id-of-bob', name: 'bob', email: null },
     ])
     expect(await place.query('SELECT * FROM usage_day ORDER BY person')).toEqual(sumsBefore)
+    expect(await place.query('SELECT session FROM usage_session')).toEqual([])
+    expect(await place.query('SELECT id FROM request WHERE session IS NOT NULL', 'requests.db')).toEqual([])
     expect(await place.query('SELECT id FROM content', 'requests.db')).toEqual([{ id: 'other' }])
     // Key 4 was made on the command line.
     const [entry, , ...earlier] = await ledger.audit.list(99, 9)

@@ -4,7 +4,7 @@ import { entryOfRow } from '../audit-works.ts'
 import { keptContent } from '../content/content-works.ts'
 import type { PersonDatabase } from '../ledger.ts'
 import { counterNames } from '../use/counters.ts'
-import { attemptColumns, requestColumns } from '../use/row-values.ts'
+import { attemptColumns, requestColumns, requestTexts } from '../use/row-values.ts'
 import type { WorkRow } from '../work.ts'
 import { ownKeys, type FoundPerson } from './find-person.ts'
 
@@ -16,7 +16,6 @@ const keyColumns = `id, line, hint, name, kind, made, made_by, expires, ended, e
 const textColumns = new Set(
   'hint name kind made_by ended_by grants person_name person_user_id subject user_id email'.split(' '),
 )
-const requestTexts = new Set(['id'])
 
 /** Records in the audit that a person is exported. */
 export async function recordExport(database: PersonDatabase, { id }: FoundPerson, time: number): Promise<void> {

@@ -5,9 +5,9 @@ import { ownKeys, type FoundPerson } from './find-person.ts'
 import { forgottenMark } from './forgotten-mark.ts'
 
 /**
- * Ends the keys of a person, deletes the content of the person's requests, and removes name, e-mail address and ids of
- * the person from all tables, with one entry in the audit. Sums, rows and entries stay, without the person. Then no
- * byte of them is left in the files.
+ * Ends the keys of a person, deletes the content of the person's requests and the sums by session, and removes name,
+ * e-mail address and ids of the person from all tables, with one entry in the audit. Other sums, rows and entries stay,
+ * without the person. Then no byte of them is left in the files.
  *
  * @param at Unix milliseconds
  * @throws {LedgerUnavailable} also if everything is removed, but its bytes could not be overwritten
@@ -15,8 +15,13 @@ import { forgottenMark } from './forgotten-mark.ts'
 export async function forgetPerson(database: PersonDatabase, person: FoundPerson, at: number): Promise<void> {
   const { personId: subject, id, names } = person
   // First: a failure must not leave content of a person who cannot be found any more.
-  if (id !== 0) await database.inRequests(statement('DELETE FROM content WHERE person = $1', [id]))
+  if (id !== 0) {
+    await database.inRequests(statement('DELETE FROM content WHERE person = $1', [id]))
+    // Callers name sessions, some of them by the person.
+    await database.inRequests(statement('UPDATE request SET session = NULL WHERE person = $1', [id]))
+  }
   await database.change(function* (version) {
+    if (id !== 0) yield statement('DELETE FROM usage_session WHERE person = $1', [id])
     const keys = subject === undefined ? [] : yield* forgetSubject(subject, { at, version })
     for (const name of names) yield* forgetName(name, version)
     return {
