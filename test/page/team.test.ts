@@ -112,8 +112,13 @@ describeInChromium('a team, on the page alone', () => {
     // By the keyboard: the name, the others, keys, both lists of lines, and the button.
     for (let step = 0; step < 6; step++) await tab.press('Tab')
     expect(await tab.evaluate('document.activeElement.innerText')).toBe('Switch sign-in on')
+    const elsewhere = chromium.person(wide).tab()
+    await elsewhere.goto(`${service.url}/`)
+    await elsewhere.waitFor('#message')
     await tab.press('Enter')
     await tab.waitFor(signInLink)
+    await elsewhere.evaluate(`location.hash = '#/providers'`)
+    await elsewhere.waitFor(signInLink)
     expect(readFileSync(join(service.home, configPath), 'utf8')).toContain(registration.redirectUri)
 
     await signIn(tab, 'ada')

@@ -33,7 +33,9 @@ export function SessionEnded({ parts, enterToken }: SessionEndedProps): ReactNod
       if (document.visibilityState !== 'visible') return
       client.get<Boot>('/api/boot').then(
         (now) => {
-          if (now.isClosed && now.user === undefined) setState((before) => (before === 'signed-in' ? 'asking' : before))
+          if (now.isClosed !== boot.isClosed) restartPage()
+          else if (now.isClosed && now.user === undefined)
+            setState((before) => (before === 'signed-in' ? 'asking' : before))
           // Another user must not see this page's conversations.
           else if (now.user?.id === boot.user?.id) setState('signed-in')
           else restartPage()
@@ -43,6 +45,8 @@ export function SessionEnded({ parts, enterToken }: SessionEndedProps): ReactNod
         },
       )
     }
+    // Sign-in was switched on since: this page knows nothing of its identity provider.
+    if (!boot.isClosed) check()
     document.addEventListener('visibilitychange', check)
     addEventListener('focus', check)
     addEventListener('pageshow', check)
