@@ -221,3 +221,13 @@ test('conditions of Portkey are done by hand, and their targets are no spares of
   expect(statusOf(result, 'strategy.mode')?.status).toBe('manual')
   expect(statusOf(result, 'targets[2].provider')?.status).toBe('approximate')
 })
+
+test('callbacks of LiteLLM are done by hand, over OTLP', async () => {
+  const litellm_settings = { callbacks: ['otel'], success_callback: ['langfuse'] }
+  const result = await imported(JSON.stringify({ model_list: [], litellm_settings }))
+  for (const field of ['callbacks[0]', 'success_callback[0]'])
+    expect(statusOf(result, `litellm_settings.${field}`)).toMatchObject({
+      status: 'manual',
+      message: expect.stringContaining('OTLP'),
+    })
+})

@@ -120,7 +120,7 @@ function readBudgets(sections: (name: string) => readonly SourceNode[], { plan, 
 
 const health = 'svc has rules of its own for providers that fail (docs/failover.md)'
 const redis = 'several machines share limits with --store (docs/scaling.md)'
-const logs = 'svc has logs, metrics and /metrics of its own (docs/observability.md)'
+const logs = 'svc sends traces and metrics over OTLP, has /metrics and a line a request (docs/observability.md)'
 
 const routerNotes: Notes = {
   routing_strategy: ['approximate', 'svc asks providers in their order, and does not spread requests'],
@@ -147,10 +147,10 @@ const routerNotes: Notes = {
 const moduleNotes: Notes = {
   drop_params: ['approximate', 'svc leaves out what a model is known to refuse'],
   modify_params: ['approximate', 'svc writes requests as each model takes them'],
-  callbacks: ['unsupported', logs],
-  success_callback: ['unsupported', logs],
-  failure_callback: ['unsupported', logs],
-  service_callbacks: ['unsupported', logs],
+  callbacks: ['manual', logs],
+  success_callback: ['manual', logs],
+  failure_callback: ['manual', logs],
+  service_callbacks: ['manual', logs],
   json_logs: ['exact', '--log-format json is the default where no terminal is'],
   set_verbose: ['manual', '--log-level debug'],
   turn_off_message_logging: ['exact', 'svc logs no content'],
