@@ -10,13 +10,14 @@ import { profileMember, profileShape, sentName } from '../src/config/file/read-p
 import { modelName } from '../src/config/file/rules.ts'
 import type { ValueShape } from '../src/shapes/shape.ts'
 import wordsOfFields from './schema-words.json' with { type: 'json' }
+import { apiDescription } from './write-openapi.ts'
 import { fieldMeanings } from './write-profiles.ts'
 import { writeFiles, type WrittenFile } from './write-section.ts'
 
 /**
- * `npm run schema`: writes the JSON Schemas of the configuration files from the tables that read them. What a field
- * means stands in `schema-words.json`, by its file or definition and its name, and for profiles in the doc comments of
- * `src/profiles/profile.ts`.
+ * `npm run schema`: writes the JSON Schemas of the configuration files from the tables that read them, and the
+ * description of the API (`write-openapi.ts`). What a field means stands in `schema-words.json`, by its file or
+ * definition and its name, and for profiles in the doc comments of `src/profiles/profile.ts`.
  */
 
 type Definitions = Readonly<Record<string, ValueShape<unknown>>>
@@ -103,6 +104,7 @@ export const schemas: readonly WrittenFile[] = [
     shape: pricesFileShape,
     references: { 'providers.schema.json#/$defs/price': fullPriceShape },
   }),
+  apiDescription,
 ]
 
 if (import.meta.main) await writeFiles(schemas)

@@ -1,4 +1,5 @@
 import { formats } from '../formats/format-list.ts'
+import { descriptionRoutes } from '../http/description-routes.ts'
 import type { OpenRequests } from '../http/entrance/admission.ts'
 import { apiPaths, apiRoute, apiRoutes } from '../http/entrance/api-call.ts'
 import type { EntranceOptions } from '../http/entrance/entrance-options.ts'
@@ -56,6 +57,7 @@ export function servedRoutes(needs: RouteNeeds): readonly Route[] {
     ...modelRoutes(() => active.gateway, Date.now()),
     ownKeyRoute(() => access),
     ...statusRoutes({ unready, metrics: () => metricsText(needs), isOwner: page.isOwner, page: page.front }),
+    ...descriptionRoutes(),
     ...page.routes,
   ]
 }

@@ -2,6 +2,7 @@ import { nearestName } from '../base/nearest.ts'
 import type { AccessScope } from '../formats/access.ts'
 import { WireError } from '../formats/error.ts'
 import type { Format } from '../formats/format.ts'
+import type { ValueShape } from '../shapes/shape.ts'
 import type { HandlerContext } from './handler-context.ts'
 
 /** One route of the service. Routes are data: the service answers no path beside their list. */
@@ -24,6 +25,8 @@ export interface Route {
   readonly isForEachKey?: true
   /** Only refuses, with a reason. It is not among the methods and routes that the service names. */
   readonly isRefusal?: true
+  /** The shape of its body, for the description of the API (`schema/openapi.json`). */
+  readonly body?: ValueShape<unknown>
   handle(context: HandlerContext): Response | Promise<Response>
 }
 

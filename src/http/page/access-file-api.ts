@@ -84,6 +84,7 @@ export function accessFileApi(options: AccessFileApiOptions): readonly Route[] {
       method: 'POST',
       path: '/api/limits/file',
       isPublic: false,
+      body: changeShape,
       async handle(context) {
         checkMayEdit(context)
         const wanted = await bodyOf(context, changeShape)
@@ -94,6 +95,7 @@ export function accessFileApi(options: AccessFileApiOptions): readonly Route[] {
       method: 'POST',
       path: '/api/limits/check',
       isPublic: false,
+      body: checkShape,
       async handle(context) {
         checkMayEdit(context)
         const { text: given } = await bodyOf(context, checkShape)
@@ -104,6 +106,7 @@ export function accessFileApi(options: AccessFileApiOptions): readonly Route[] {
       method: 'POST',
       path: '/api/limits/draft',
       isPublic: false,
+      body: draftShape,
       async handle(context) {
         checkMayEdit(context)
         return jsonResponse(await draft(await bodyOf(context, draftShape, draftBytesMax)), context.id)

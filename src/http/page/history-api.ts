@@ -113,13 +113,12 @@ export function historyApi({ history, days, bodyTimes }: HistoryApiOptions): rea
   const routes = [
     { method: 'GET', path: '/api/history', answer: list },
     { method: 'DELETE', path: '/api/history', answer: clear },
-    { method: 'POST', path: '/api/history/read', answer: read },
+    { method: 'POST', path: '/api/history/read', answer: read, body: idsShape },
     { method: 'POST', path: conversationPath, answer: write },
     { method: 'DELETE', path: conversationPath, answer: remove },
   ] as const
-  return routes.map(({ method, path, answer }) => ({
-    method,
-    path,
+  return routes.map(({ answer, ...route }) => ({
+    ...route,
     isPublic: false,
     handle: forPerson(history, answer),
   }))

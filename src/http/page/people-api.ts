@@ -105,8 +105,8 @@ export function peopleApi(options: PeopleApiOptions): readonly Route[] {
 
   return [
     { method: 'GET', path: '/api/people', isPublic: false, handle: list },
-    { method: 'POST', path: '/api/people/end', isPublic: false, handle: end },
-    { method: 'POST', path: '/api/people/admission', isPublic: false, handle: admission },
+    { method: 'POST', path: '/api/people/end', isPublic: false, body: endShape, handle: end },
+    { method: 'POST', path: '/api/people/admission', isPublic: false, body: admissionShape, handle: admission },
   ]
 }
 

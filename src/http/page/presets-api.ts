@@ -38,7 +38,7 @@ export function presetsApi({ state, change, isOwner, bodyTimes }: PresetsApiOpti
 
   return [
     { method: 'GET', path: '/api/presets', isPublic: false, handle: read },
-    { method: 'POST', path: '/api/presets', isPublic: false, handle: write },
+    { method: 'POST', path: '/api/presets', isPublic: false, body: changeShape, handle: write },
   ]
 }
 

@@ -47,20 +47,25 @@ const edit = objectShape(
   { isOpen: true },
 )
 
-const changeShape = objectShape(
-  {
-    ...{ version: textShape(lineRule(128)), id },
-    change: wordShape(['enable', 'disable', 'up', 'down', 'remove', 'move', 'add', 'edit']),
-  },
-  { isOpen: true, required: ['version', 'id', 'change'] },
-)
 const place = integerShape(0, 10_000)
+const changeMembers = {
+  ...{ version: textShape(lineRule(128)), id },
+  change: wordShape(['enable', 'disable', 'up', 'down', 'remove', 'move', 'add', 'edit']),
+}
+const changeRules = { isOpen: true, required: ['version', 'id', 'change'] } as const
+const changeShape = objectShape(changeMembers, changeRules)
 const moveShape = objectShape({ to: place }, { isOpen: true, required: ['to'] })
 const addShape = objectShape({ entry, to: place }, { isOpen: true, required: ['entry'] })
 const entryShape = objectShape({ entry }, { isOpen: true, required: ['entry'] })
 const editShape = objectShape({ edit }, { isOpen: true, required: ['edit'] })
 const idShape = objectShape({ id }, { isOpen: true, required: ['id'] })
-const testShape = objectShape({ id, model: name }, { isOpen: true, required: ['id'] })
+/** The body of `POST /api/providers/test`. */
+export const providerTestShape = objectShape({ id, model: name }, { isOpen: true, required: ['id'] })
+
+/** The body of `POST /api/providers`, of any change. */
+export const providerChangeShape = objectShape({ ...changeMembers, entry, edit, to: place }, changeRules)
+/** The body of `POST /api/providers/look`, of either kind. */
+export const providerLookShape = objectShape({ id, entry, edit }, { isOpen: true, required: ['id'] })
 
 /** Reads the body of `POST /api/providers`. @throws {WireError} 400 */
 export function parseProviderChange(body: Uint8Array): ProviderChange {
@@ -86,7 +91,7 @@ export function parseProviderLook(body: Uint8Array): ProviderLookRequest {
 
 /** Reads the body of `POST /api/providers/test`. @throws {WireError} 400 */
 export function parseProviderTest(body: Uint8Array): ProviderTestRequest {
-  return readBodyBy(body, testShape)
+  return readBodyBy(body, providerTestShape)
 }
 
 /** Reads the query of `GET /api/providers/settings`. @throws {WireError} 400 */

@@ -16,7 +16,15 @@ import type {
   ProviderTestRequest,
   WantedProviderChange,
 } from './page-api.ts'
-import { parseProviderChange, parseProviderLook, parseProviderTest, parseSettingsId } from './provider-bodies.ts'
+import {
+  parseProviderChange,
+  parseProviderLook,
+  parseProviderTest,
+  parseSettingsId,
+  providerChangeShape,
+  providerLookShape,
+  providerTestShape,
+} from './provider-bodies.ts'
 
 const bodyBytesMax = 64 * 1024
 
@@ -57,6 +65,7 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
     {
       method: 'POST',
       path: '/api/providers',
+      body: providerChangeShape,
       handle: async (context) => {
         checkOwner(isOwner, context)
         const wanted = parseProviderChange(await bodyOf(context))
@@ -68,6 +77,7 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
     {
       method: 'POST',
       path: '/api/providers/test',
+      body: providerTestShape,
       handle: async (context) => {
         checkOwner(isOwner, context)
         const request = parseProviderTest(await bodyOf(context))
@@ -85,6 +95,7 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
     {
       method: 'POST',
       path: '/api/providers/look',
+      body: providerLookShape,
       handle: async (context) => {
         checkMayAdd(context)
         const wanted = parseProviderLook(await bodyOf(context))

@@ -75,6 +75,7 @@ export function signInApi(options: SignInApiOptions): readonly Route[] {
     {
       method: 'POST',
       path: '/api/sign-in/draft',
+      body: changeShape,
       async handle(context) {
         checkMaySetUp(context)
         return jsonResponse(await draft(await wantedOf(context)), context.id)
@@ -83,6 +84,7 @@ export function signInApi(options: SignInApiOptions): readonly Route[] {
     {
       method: 'POST',
       path: '/api/sign-in',
+      body: changeShape,
       async handle(context) {
         checkMaySetUp(context)
         const wanted = await wantedOf(context)
