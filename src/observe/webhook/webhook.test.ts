@@ -89,4 +89,17 @@ describe('the webhook', () => {
     expect(webhook.dropped).toBe(49)
     expect(warned.at(-1)).toEqual({ alerts: 48, reason: 'the service ends' })
   })
+
+  test('keeps room for budgets, whatever names of models callers choose', async () => {
+    const answer = Promise.withResolvers<{ status: number }>()
+    const webhook = new Webhook({
+      ...{ post: () => answer.promise, secret: testedSecret, now: Date.now, warn: () => undefined },
+    })
+    for (let count = 0; count < 150; count += 1) webhook.send({ ...alertOf(String(count)), type: 'model.failing' })
+    const lost = webhook.dropped
+    webhook.send({ ...alertOf('budget'), type: 'budget.threshold' })
+    expect(webhook.dropped).toBe(lost)
+    answer.resolve({ status: 204 })
+    await webhook.close()
+  })
 })

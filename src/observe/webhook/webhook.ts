@@ -42,6 +42,8 @@ interface Message {
 }
 
 const waitingMax = 100
+/** Callers may choose names of models: their alerts leave room for those of budgets. */
+const modelsWaitingMax = 50
 /** Ids of alerts that are not sent again. */
 const idsMax = 10_000
 /** Time for the last messages. */
@@ -74,7 +76,7 @@ export class Webhook {
     const id = `msg_${this.#signed(identity, 'base64url').slice(0, 27)}`
     if (this.#ids.has(id)) return
     this.#remember(id)
-    if (this.#waiting.length >= waitingMax) {
+    if (this.#waiting.length >= (type === 'budget.threshold' ? waitingMax : modelsWaitingMax)) {
       this.#losses.add(1, 'too many wait')
       return
     }
