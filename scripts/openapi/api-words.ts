@@ -149,10 +149,12 @@ export const apiWords: WordList = {
   'GET /openapi': { does: 'This description as a page', returns: { media: { 'text/html': 'Without scripts.' } } },
   'GET /auth': {
     does: 'The signed-in user',
+    note: 'Without a session: 401.',
     returns: answerWith({ userId: 'string', userName: 'string', authProvider: 'string' }),
   },
   'GET /auth/session': {
     does: 'The session with its token',
+    note: 'Without a session: 401.',
     returns: answerWith({ userId: 'string', userName: 'string', sessionToken: 'string', created: 'number' }),
   },
   'POST /auth/logout': {

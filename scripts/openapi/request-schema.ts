@@ -34,11 +34,16 @@ export function requestSchema(shape: Shape, above: readonly ObjectShape[] = []):
       const types = [...shape.types.keys()]
       return shape.isOpen
         ? { type: 'object', properties: { type: { type: 'string', examples: types } }, required: ['type'] }
-        : { anyOf: Array.from(shape.types.values(), (each) => objectSchema(each, above)) }
+        : anyOf(Array.from(shape.types.values(), (each) => objectSchema(each, above)))
     }
     case 'either':
-      return { anyOf: Object.values(shape.shapes).map((each) => requestSchema(each, above)) }
+      return anyOf(Object.values(shape.shapes).map((each) => requestSchema(each, above)))
   }
+}
+
+function anyOf(schemas: readonly JsonObject[]): JsonObject {
+  const [only, ...others] = schemas
+  return only !== undefined && others.length === 0 ? only : { anyOf: [...schemas] }
 }
 
 function objectSchema(shape: ObjectShape, above: readonly ObjectShape[]): JsonObject {

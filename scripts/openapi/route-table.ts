@@ -1,6 +1,7 @@
 import { servePage } from '../../src/app/page/serve-page.ts'
 import { servedRoutes } from '../../src/app/served-routes.ts'
 import type { ExtensionRoute } from '../../src/extensions/extension.ts'
+import { publicWithRateLimit } from '../../src/extensions/provider_auth/session/rate-limit.ts'
 import { sessionRoutes } from '../../src/extensions/provider_auth/session/session-routes.ts'
 import { signInRoutes } from '../../src/extensions/provider_auth/sign-in-routes.ts'
 import type { Route } from '../../src/http/route.ts'
@@ -18,8 +19,7 @@ export function routeTable(): readonly TableRoute[] {
     ...servedRoutes(absent({ ...needs, page })),
     ...keyRoutes(absent(), absent()),
     ...ownKeyRoutes(absent(), absent()),
-    ...sessionRoutes(absent()),
-    ...signInRoutes(absent()),
+    ...[...sessionRoutes(absent()), ...signInRoutes(absent())].map(publicWithRateLimit(absent())),
   ].filter(({ path }: TableRoute) => path !== '/auth/')
 }
 
