@@ -33,6 +33,7 @@ describe('complete', () => {
       [
         '--host',
         '--port',
+        '--metrics-port',
         '--config',
         '--auth',
         '--workers',

@@ -1,7 +1,8 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { ConfigError } from '../config/config.ts'
 import { parseAccess } from '../config/file/parse-access.ts'
 import type { Contribution } from '../extensions/extension.ts'
-import { checkAccess, checkOwnersNamed } from './check-access.ts'
+import { checkAccess, checkOwnersNamed, checkStillGuarded } from './check-access.ts'
 
 const keys = parseAccess(JSON.stringify({ keys: [{ name: 'ci', hash: '0f'.repeat(32) }] }), 'access.json')
 const check = (contributions?: readonly Contribution[]) => () =>
@@ -50,4 +51,24 @@ test('keys and sign-in together need owners', () => {
 
 test.each([[[]], [[programs]], [[signIn]]])('one of them does not: %#', (contributions) => {
   expect(() => checkOwners(contributions)).not.toThrow()
+})
+
+describe('a change of auth', () => {
+  const change = (
+    earlier: readonly Contribution[] | undefined,
+    contributions: readonly Contribution[],
+    auth: string[],
+  ) => checkStillGuarded({ auth }, { contributions, earlier, file: 'providers.json' })
+
+  test('does not open a guarded service by sign-in that is not set up', () => {
+    expect(() => change([programs], [{}], ['provider_auth'])).toThrow(/auth: found provider_auth, allowed: extensions/)
+    expect(() => change([signIn], [], ['mine'])).toThrow(ConfigError)
+  })
+
+  test('opens it by an empty list, and may be anything where nothing was guarded', () => {
+    expect(() => change([programs], [], [])).not.toThrow()
+    expect(() => change([programs], [signIn], ['provider_auth'])).not.toThrow()
+    expect(() => change([{}], [{}], ['provider_auth'])).not.toThrow()
+    expect(() => change(undefined, [{}], ['provider_auth'])).not.toThrow()
+  })
 })

@@ -106,3 +106,31 @@ export function checkOwnersNamed(
   const allowed = 'names of users, or []: with keys and sign-in on, the owners must be named, since they may make keys'
   throw new ConfigError([{ file, field: 'owners', found: 'nothing', allowed }])
 }
+
+/**
+ * Checks that a change of `auth` does not open a guarded service to everyone, as sign-in without its file would. Only
+ * an `auth` without names does that.
+ *
+ * @throws {ConfigError}
+ */
+export function checkStillGuarded(
+  { auth = [] }: Pick<Config, 'auth'>,
+  {
+    contributions,
+    earlier = [],
+    file,
+  }: {
+    readonly contributions: readonly Contribution[]
+    /** Absent: the same extensions run as before. */
+    readonly earlier?: readonly Contribution[] | undefined
+    readonly file: string
+  },
+): void {
+  if (auth.length === 0 || !earlier.some(isGuard) || contributions.some(isGuard)) return
+  const allowed = 'extensions that are set up: these would let everyone in, since their files are missing (or [])'
+  throw new ConfigError([{ file, field: 'auth', found: auth.join(', '), allowed }])
+}
+
+function isGuard({ guard, recognise }: Contribution): boolean {
+  return guard !== undefined || recognise !== undefined
+}

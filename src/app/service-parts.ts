@@ -25,7 +25,7 @@ import { activeConfig } from './active-config.ts'
 import type { Dependencies } from './assemble.ts'
 import { auditedFollow } from './audited-follow.ts'
 import { capacityOf } from './capacity.ts'
-import { checkAccess, checkOwnersNamed } from './check-access.ts'
+import { checkAccess, checkOwnersNamed, checkStillGuarded } from './check-access.ts'
 import { CommandSocket } from './command-socket.ts'
 import { contentIntake } from './content-intake.ts'
 import { drain } from './drain.ts'
@@ -174,11 +174,12 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
         },
         // Extensions may change while a configuration is loaded.
         admit(config) {
-          const switched = extensions.switch((contributions, isChange) => {
+          const switched = extensions.switch((contributions, earlier) => {
             checkOwnersNamed(config, contributions, path)
+            checkStillGuarded(config, { contributions, earlier, file: path })
             const policy = access.policy()
             // Without this, limits of people would end with sign-in.
-            if (isChange && policy !== undefined && parts.accessPath !== undefined)
+            if (earlier !== undefined && policy !== undefined && parts.accessPath !== undefined)
               checkAccess(policy, { providers: idsOf(config), contributions, file: parts.accessPath })
           })
           if (switched !== undefined && runtime.isReporter) logSwitched(switched, log)

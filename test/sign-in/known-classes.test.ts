@@ -59,9 +59,9 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 
 describe('CVE-2026-44571: what may be read may be written', () => {
-  const everyone = /^(?:\/|\/(?:health|ready|preview|api\/boot)|\/assets\/.*|\/auth(?:\/.*)?)$/
+  const everyone = /^(?:\/|\/(?:health|ready|preview|openapi(?:\.json)?|api\/boot)|\/assets\/.*|\/auth(?:\/.*)?)$/
   const ofOwners =
-    /^POST \/api\/(?:providers|presets)|^GET \/api\/providers\/|^(?:GET|POST) \/api\/(?:limits|audit|people)/
+    /^POST \/api\/(?:providers|presets)|^GET \/api\/providers\/|^(?:GET|POST) \/api\/(?:limits|audit|people|sign-in)/
   const ofLogs = /^GET \/api\/(?:log|requests|running)/
 
   /** The roles that a route is for. A new route that is not named here is for people with a session alone. */

@@ -187,8 +187,8 @@ describe('extensions that are switched while others run', () => {
   test('change nothing when they are not admitted together, and what was prepared ends', async () => {
     const { running, events } = await start({ one: [], two: [] }, [], ['one'])
     await running.prepare(['one', 'two'])
-    const refuse = (contributions: readonly unknown[], isChange: boolean) => {
-      throw new Error(`${contributions.length} ${isChange}`)
+    const refuse = (contributions: readonly unknown[], earlier?: readonly unknown[]) => {
+      throw new Error(`${contributions.length} ${earlier !== undefined}`)
     }
     expect(() => running.switch(refuse)).toThrow('2 true')
     await Bun.sleep(0)

@@ -57,10 +57,13 @@ export class RunningExtensions {
   /**
    * From now on, the prepared extensions run, and no others.
    *
-   * @param admit checks their contributions. If it throws, nothing has changed
+   * @param admit checks their contributions, and gets those of before if others run now. If it throws, nothing has
+   *   changed
    * @returns `undefined`: nothing changed
    */
-  switch(admit?: (contributions: readonly Contribution[], isChange: boolean) => void): Switched | undefined {
+  switch(
+    admit?: (contributions: readonly Contribution[], earlier?: readonly Contribution[]) => void,
+  ): Switched | undefined {
     const before = this.#all
     const after = this.#next ?? before
     this.#next = undefined
@@ -68,7 +71,7 @@ export class RunningExtensions {
     const ended = before.filter((each) => !after.includes(each))
     const isChange = added.length + ended.length > 0
     try {
-      admit?.(contributionsOf(after), isChange)
+      admit?.(contributionsOf(after), isChange ? contributionsOf(before) : undefined)
     } catch (error) {
       void closeAll(added)
       throw error

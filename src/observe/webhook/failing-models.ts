@@ -3,8 +3,8 @@ import type { Alert } from './webhook.ts'
 
 /** A model has no second alert within this time. */
 const quietMs = 300_000
-/** Models that are watched. Callers may choose names at providers without a list. */
-const modelsMax = 1_000
+/** Models with an alert within {@link quietMs}. Callers may choose names at providers without a list. */
+const modelsMax = 20
 
 interface FailingModel {
   readonly alertedAt: number
@@ -39,8 +39,10 @@ export class FailingModels {
     const now = record.time + record.totalMs
     const known = this.#models.get(name)
     if (known !== undefined && Math.abs(now - known.alertedAt) < quietMs) return undefined
-    const [oldest] = this.#models.keys()
-    if (known === undefined && this.#models.size >= modelsMax && oldest !== undefined) this.#models.delete(oldest)
+    if (known === undefined && this.#models.size >= modelsMax) {
+      for (const [other, { alertedAt }] of this.#models) if (now - alertedAt >= quietMs) this.#models.delete(other)
+      if (this.#models.size >= modelsMax) return undefined
+    }
     this.#models.set(name, { alertedAt: now, failedAt: known?.failedAt ?? now })
     const providers = new Map(record.trail.map((attempt) => [attempt.name, attempt]))
     return {

@@ -28,7 +28,7 @@ export const signInSetUp: Texts['signInSetUp'] = {
   switching: 'Der Anmeldedienst wird gefragt …',
   switchOn: 'Anmeldung einschalten',
   user: (provider) => `Ihr Benutzername bei ${provider}`,
-  userAbout: 'Sie werden Besitzer dieses svc, sonst niemand.',
+  userAbout: 'Sie werden Besitzer dieses svc. Bisherige Besitzer bleiben es.',
   wayBack:
     'Von da an müssen sich alle anmelden, auch Sie. ' +
     'Kommen Sie nicht mehr hinein, starten Sie svc auf seinem Rechner mit ' +

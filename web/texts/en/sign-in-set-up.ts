@@ -24,7 +24,7 @@ export const signInSetUp = {
   switching: 'Asking the identity provider …',
   switchOn: 'Switch sign-in on',
   user: (provider: string) => `Your user name at ${provider}`,
-  userAbout: 'You become the owner of this svc. No one else does.',
+  userAbout: 'You become an owner of this svc. Owners of before stay.',
   wayBack:
     'From then on everyone has to sign in, you too. If you cannot get in any more, start svc with --auth none on its ' +
     'machine: then you can fill in this form again.',
