@@ -12,6 +12,8 @@ afterAll(() => rig[Symbol.asyncDispose]())
 
 const publicPaths = [
   '/',
+  '/openapi',
+  '/openapi.json',
   '/auth',
   '/auth/provider',
   '/auth/provider/callback',
