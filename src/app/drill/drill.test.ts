@@ -45,7 +45,7 @@ async function drillOf(config: Config, model = 'm', options: Partial<DrillOption
 function said({ rows, notes, survives }: ModelDrill): string {
   const lines = rows.map(
     ({ failing, failure, servedBy, lost }) =>
-      `${failing.join('+')} ${failure ?? 'none'} > ${servedBy ?? 'nobody'}: ${lost.join('; ')}`,
+      `${failing.join('+')} ${failure ?? 'none'} > ${servedBy ?? 'none'}: ${lost.join('; ')}`,
   )
   return [...lines, ...notes, survives ? 'survives' : 'does not survive'].join('\n')
 }
@@ -62,7 +62,7 @@ const spare = (model: Entry, more: Entry = {}) => [first, { id: 'b', models: [{ 
 
 describe('a planted fault is found', () => {
   test.each<[string, readonly Entry[], RegExp, Entry?]>([
-    ['no spare', [first], /a timeout > nobody[^]*does not survive/],
+    ['no spare', [first], /a timeout > none[^]*does not survive/],
     ['a spare with a smaller context', spare({ context: 8_000 }), /a timeout > b: context 8000 instead of 128000/],
     ['a spare with shorter answers', spare({ max_output: 100 }), /> b: answers of 100 instead of 8000/],
     ['a spare without pictures', spare({ input: ['text'] }), /> b: no image/],
@@ -82,12 +82,12 @@ describe('a planted fault is found', () => {
     [
       'the same host and key twice',
       spare({}, { base_url: 'https://a.example/v1', api_key: 'key-0' }),
-      /a\+b credential > nobody[^]*one is no spare of the other/,
+      /a\+b credential > none[^]*one is no spare of the other/,
     ],
     [
       'the same host with two keys',
       spare({}, { base_url: 'https://a.example/v1' }),
-      /a\+b timeout > nobody[^]*a credential > b[^]*have the same host\n/,
+      /a\+b timeout > none[^]*a credential > b[^]*have the same host\n/,
     ],
     ['the same key at two hosts', spare({}, { api_key: 'key-0' }), /have the same key at different hosts/],
     [
@@ -101,18 +101,18 @@ describe('a planted fault is found', () => {
     [
       'a spare that is off',
       spare({}, { enabled: false }),
-      /a cut > nobody[^]*b offers it, but is off[^]*does not survive/,
+      /a cut > none[^]*b offers it, but is off[^]*does not survive/,
     ],
     [
       'a spare without its key',
       spare({}, { api_key: '$NOT_SET' }),
       /b offers it, but is unavailable: NOT_SET is not set[^]*does not survive/,
     ],
-    ['a spare with another name for the model', spare({ name: 'M2' }), /a rate_limit > nobody[^]*does not survive/],
+    ['a spare with another name for the model', spare({ name: 'M2' }), /a rate_limit > none[^]*does not survive/],
     [
       'cut streams that are not continued',
       spare({}),
-      /a cut > nobody[^]*does not survive/,
+      /a cut > none[^]*does not survive/,
       { failover: { on_cut: 'error' } },
     ],
     [
@@ -121,20 +121,20 @@ describe('a planted fault is found', () => {
         { ...first, timeouts: { first_token_ms: 60_000 } },
         { id: 'b', models: [facts] },
       ],
-      /a timeout > nobody: the request ends at its deadline of 20000 ms before b is asked/,
+      /a timeout > none: the request ends at its deadline of 20000 ms before b is asked/,
       { limits: { deadline_ms: 20_000 } },
     ],
-    ['a spare whose models are not known', [first, { id: 'b' }], /a timeout > nobody[^]*the models of b are not known/],
+    ['a spare whose models are not known', [first, { id: 'b' }], /a timeout > none[^]*the models of b are not known/],
   ])('%s', async (_name, providers, expected, more) => {
     expect(said(await drillOf(configOf(providers, more)))).toMatch(expected)
   })
 
   test('a spare that does not answer, as a live question shows', async () => {
     const drilled = await drillOf(configOf(spare({})), 'm', { down: () => new Set(['b']) })
-    expect(said(drilled)).toMatch(/a timeout > nobody[^]*b did not answer[^]*does not survive/)
+    expect(said(drilled)).toMatch(/a timeout > none[^]*b did not answer[^]*does not survive/)
   })
 
-  test('an alias of a model that nobody offers', async () => {
+  test('an alias of a model that no provider offers', async () => {
     expect(said(await drillOf(configOf(spare({}), { aliases: { n: 'gone' } }), 'n'))).toContain('does not survive')
   })
 })
@@ -143,7 +143,7 @@ describe('a drill', () => {
   test('of a sound pair finds nothing', async () => {
     const text = said(await drillOf(configOf(spare({}))))
     expect(text).toEndWith('survives')
-    expect(text).not.toMatch(/nobody|: ./)
+    expect(text).not.toMatch(/> none|: ./)
   })
 
   test.each(['openai', 'anthropic', 'gemini'])(
