@@ -50,10 +50,12 @@ export class CounterBook {
     // Making room for many at once keeps this rare.
     const max = this.#countersMax
     const keptMax = this.#counters.size >= max ? (max * 3) / 4 : max
-    for (const [key, counter] of this.#counters) {
-      if (this.#counters.size <= keptMax) break
-      if (counter.mayForget()) this.#counters.delete(key)
-    }
+    // Sessions go first: a caller may invent any number of them, at the cost of no other.
+    for (const mayBeAny of [false, true])
+      for (const [key, counter] of this.#counters) {
+        if (this.#counters.size <= keptMax) break
+        if ((mayBeAny || counter.spec.subject === 'each session') && counter.mayForget()) this.#counters.delete(key)
+      }
     this.#sweepAt = Math.min(max, Math.max(firstSweepAt, 2 * this.#counters.size))
     return true
   }

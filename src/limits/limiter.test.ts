@@ -321,6 +321,17 @@ describe('memory', () => {
     held.end(undefined)
     expect(left(limits, key(1))).toEqual([10, 1, 998_000])
   })
+
+  test('is not taken from callers by sessions, whose names anybody invents', () => {
+    const counters = new CounterBook(2_000)
+    const limits = new Limiter({ clock: () => 0, counters })
+    limits.replace(policy(limit(eachKey, { requests: 9_000 }), limit({ kind: 'each session' }, { requests: 5 })))
+    for (let line = 1; line <= 1_000; line += 1) admit(limits, key(line)).end(undefined)
+    for (let count = 0; count < 3_000; count += 1)
+      admit(limits, { ...key(1), session: `invented ${count}` }).end(undefined)
+    const remaining = Array.from({ length: 999 }, (_, index) => left(limits, key(index + 2))[0])
+    expect(new Set(remaining)).toEqual(new Set([8_999]))
+  })
 })
 
 test('four limits cost less than 10 µs of CPU a request, also on a slow machine', () => {
