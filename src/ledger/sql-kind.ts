@@ -11,8 +11,8 @@ export interface SqlKind {
   readonly byBytes: Statement
   /** A table of one column `value` with these values, as one parameter. In PostgreSQL they are texts. */
   readonly listed: (values: readonly (string | number)[]) => Statement
-  /** A table of one column `value` with JSON arrays of whole numbers, as one parameter. */
-  readonly arrays: (rows: readonly (readonly number[])[]) => Statement
+  /** A table of one column `value` with JSON arrays of whole numbers and texts, as one parameter. */
+  readonly arrays: (rows: readonly (readonly (number | string)[])[]) => Statement
   /** Ends a query that locks the rows of a table. Absent: a transaction locks the database. */
   readonly lock?: (table: string) => Statement
   /** Inserts an id of its own into a column that is counted. */

@@ -1,5 +1,5 @@
 import type { SqlKind } from '../sql-kind.ts'
-import { joinedSql, numberInRow, sql, statement, type Statement, type Work, type WorkRow } from '../work.ts'
+import { joinedSql, numberInRow, sql, statement, textInRow, type Statement, type Work, type WorkRow } from '../work.ts'
 import { sumKeyColumns } from './sums-table.ts'
 
 /** The columns of a row that a repricing reads. */
@@ -16,17 +16,22 @@ const rowColumns = [
   'reasoning',
   'cost',
   'flags',
+  'session',
 ] as const
 
 /** A stored row. */
-export type StoredRow = Readonly<Record<Exclude<(typeof rowColumns)[number], 'cost'>, number>> & {
+export type StoredRow = Readonly<Record<Exclude<(typeof rowColumns)[number], 'cost' | 'session'>, number>> & {
   readonly cost: number | null
+  /** Empty: none. */
+  readonly session: string
 }
 
-/** What is added to a sum of an hour, and to that of its day. */
+/** What is added to the sums of an hour, of its day and of a session in it. */
 export interface SumMove {
   readonly hour: number
   readonly day: number
+  /** Empty: none. */
+  readonly session: string
   /** In the order of the columns of the key. */
   readonly key: readonly number[]
   cost: number
@@ -71,6 +76,7 @@ export function storedRow(row: WorkRow): StoredRow {
     reasoning: number('reasoning'),
     cost: row['cost'] === null ? null : number('cost'),
     flags: number('flags'),
+    session: textInRow(row, 'session') ?? '',
   }
 }
 
@@ -80,18 +86,24 @@ export function sumsThere(moves: readonly SumMove[], kind: SqlKind): Statement {
              JOIN usage_hour ON ${isSame('usage_hour', 'hour')} JOIN usage_day ON ${isSame('usage_day', 'day')}`
 }
 
-/** Adds moves to the sums of hours and days, within a transaction. */
+/** The first columns of the keys of sums. */
+const movedUnits = { hour: ['hour'], day: ['day'], session: ['hour', 'session'] } as const
+
+type MovedUnit = keyof typeof movedUnits
+
+/** Adds moves to the sums of hours, days and sessions, within a transaction. */
 export function* moveSums(moves: readonly SumMove[], kind: SqlKind): Work<void> {
-  for (const unit of ['hour', 'day'] as const) {
-    const key = statement([unit, ...sumKeyColumns].join(', '))
-    // Several hours are in one day.
+  for (const unit of ['hour', 'day', 'session'] as const) {
+    const names = [...movedUnits[unit], ...sumKeyColumns]
+    const key = statement(names.join(', '))
+    // Several hours are in one day, and several sessions in one hour.
     const moved = sql`(SELECT ${key}, sum(cost) AS cost, sum(estimated) AS estimated, sum(unpriced) AS unpriced
                        FROM ${movesTable(moves, kind)} AS each_move GROUP BY ${key}) AS moved`
     const table = statement(`usage_${unit}`)
     const same = isSame('stored', unit)
     if (kind.lock !== undefined) {
       // In the order in which machines add to the sums.
-      const order = statement([unit, ...sumKeyColumns].map((name) => `stored.${name}`).join(', '))
+      const order = statement(names.map((name) => `stored.${name}`).join(', '))
       yield sql`SELECT 1 FROM ${table} AS stored JOIN ${moved} ON ${same} ORDER BY ${order} ${kind.lock('stored')}`
     }
     yield sql`UPDATE ${table} AS stored SET cost = stored.cost + moved.cost,
@@ -100,17 +112,21 @@ export function* moveSums(moves: readonly SumMove[], kind: SqlKind): Work<void> 
   }
 }
 
-const moveColumns = ['place', 'hour', 'day', ...sumKeyColumns, 'cost', 'estimated', 'unpriced']
+const moveColumns = ['place', 'hour', 'day', ...sumKeyColumns, 'cost', 'estimated', 'unpriced', 'session']
 
 function movesTable(moves: readonly SumMove[], { arrays }: SqlKind): Statement {
-  const columns = moveColumns.map((name, index) => `CAST(value ->> ${index} AS bigint) AS ${name}`)
-  const rows = moves.map(({ hour, day, key, cost, estimated, unpriced }, place) => [
+  const columns = moveColumns.map(
+    (name, index) => `CAST(value ->> ${index} AS ${name === 'session' ? 'text' : 'bigint'}) AS ${name}`,
+  )
+  const rows = moves.map(({ hour, day, key, cost, estimated, unpriced, session }, place) => [
     ...[place, hour, day, ...key],
-    ...[cost, estimated, unpriced],
+    ...[cost, estimated, unpriced, session],
   ])
   return sql`(SELECT ${statement(columns.join(', '))} FROM ${arrays(rows)})`
 }
 
-function isSame(table: string, unit: 'hour' | 'day'): Statement {
-  return statement([unit, ...sumKeyColumns].map((name) => `${table}.${name} = moved.${name}`).join(' AND '))
+function isSame(table: string, unit: MovedUnit): Statement {
+  return statement(
+    [...movedUnits[unit], ...sumKeyColumns].map((name) => `${table}.${name} = moved.${name}`).join(' AND '),
+  )
 }

@@ -53,13 +53,13 @@ describe.each(databases)('repricing in %s', (_name, make) => {
   test('moves sums of hours and days with the rows, once, with one entry in the audit', async () => {
     const estimated = { promptTokens: 10, completionTokens: 4, totalTokens: 14, isEstimated: true } as const
     const { run, sums, rows } = await subject([
-      usedRequest(),
-      usedRequest(noPrice),
-      usedRequest({ usage: estimated, cost: { nanoUsd: 500, source: 'config' } }),
+      usedRequest({ session: '19' }),
+      usedRequest({ ...noPrice, session: '19' }),
+      usedRequest({ usage: estimated, cost: { nanoUsd: 500, source: 'config' }, session: 'other "session"' }),
     ])
     const report = { changed: 3, unpriced: 1, before: 1_500, after: 180_000 }
     expect(await run()).toMatchObject(report)
-    for (const unit of ['hour', 'day'])
+    for (const unit of ['hour', 'day', 'session'])
       expect(await sums(unit)).toEqual({ cost: 180_000, estimated: 60_000, unpriced: 0 })
     expect(await rows()).toEqual(Array.from({ length: 3 }, () => ({ cost: 60_000, unpriced: 0 })))
     expect(await run()).toMatchObject({ changed: 0 })

@@ -170,11 +170,15 @@ function hasChange({ cost, estimated, unpriced }: SumMove): boolean {
   return cost !== 0 || estimated !== 0 || unpriced !== 0
 }
 
-/** The sums that a row is in: those of the hour and the day of its end. */
+/** The sums that a row is in: those of the hour and the day of its end, and of its session. */
 function placeOf(row: StoredRow, hours: ZoneHours): { readonly name: string; readonly sum: SumMove } {
   const { start: hour, day } = hours.at(row.time + row.ms)
   const key = sumKeyColumns.map((name) => row[name])
-  return { name: [hour, ...key].join(' '), sum: { hour, day, key, cost: 0, estimated: 0, unpriced: 0 } }
+  const { session } = row
+  return {
+    name: [hour, ...key, session].join(' '),
+    sum: { hour, day, session, key, cost: 0, estimated: 0, unpriced: 0 },
+  }
 }
 
 /** The stored units as a usage, which has the same units again. */
