@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { chmod, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -136,5 +136,18 @@ describe.skipIf(process.platform === 'win32')('the exposure of a file', () => {
     await Bun.write(path, '{}')
     await chmod(path, mode)
     expect(await exposureOf(path)).toBe(expected)
+  })
+
+  test.skipIf(process.getuid?.() !== 0).each([
+    [0o440, undefined],
+    [0o444, 'others can read it'],
+    [0o460, 'others can write to it'],
+  ])('of root, read by its group with mode %o, is %p', async (mode, expected) => {
+    const path = join(folder, `mounted-${mode}`)
+    await Bun.write(path, '{}')
+    await chmod(path, mode)
+    const user = spyOn(process, 'getuid').mockReturnValue(10_001)
+    expect(await exposureOf(path)).toBe(expected)
+    user.mockRestore()
   })
 })

@@ -111,5 +111,7 @@ export async function exposureOf(file: string): Promise<string | undefined> {
   const own = process.getuid?.()
   if ((mode & 0o022) !== 0) return 'others can write to it'
   if (uid !== own && uid !== 0) return 'it belongs to another user'
-  return (mode & 0o044) === 0 ? undefined : 'others can read it'
+  // Of a file of root, as Kubernetes mounts secrets, svc is one of the group or could not read it at all.
+  const readers = uid === own ? 0o044 : 0o004
+  return (mode & readers) === 0 ? undefined : 'others can read it'
 }

@@ -33,9 +33,15 @@ export function yamlTree(text: string, file: string): SourceNode {
   const [document, second] = Array.isArray(documents) ? documents : []
   if (document === undefined) throw fault(0, 'no value', 'a map of settings')
   const [error] = [...document.errors, ...(second?.errors ?? [])]
+  if (error !== undefined && isTooDeep(error)) throw fault(error.pos[0], 'too many levels', `at most ${depthMax}`)
   if (error !== undefined) throw fault(error.pos[0], withoutText(error.message), 'YAML')
   if (second !== undefined) throw fault(second.range[0], 'a second document', 'one document')
   return new TreeMaker(document, lines, fault).make(document.contents, '', 0)
+}
+
+/** The parser is recursive: what ends its stack has thousands of levels. */
+function isTooDeep({ message }: Error): boolean {
+  return message.includes('call stack')
 }
 
 /** The parser may quote the text, which may be a key. */
