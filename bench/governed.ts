@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseAccess } from '../src/config/file/parse-access.ts'
 import type { RequestContext } from '../src/extensions/extension.ts'
 import { openLedger } from '../src/ledger/open-ledger.ts'
-import { useRecorder, type UseRecorder } from '../src/ledger/use/use-recorder.ts'
+import { UseRecorder } from '../src/ledger/use/use-recorder.ts'
 import type { UseThread } from '../src/ledger/use/use-thread-link.ts'
 import { LocalBudgets } from '../src/limits/budgets/budget-authority.ts'
 import { MoneyLimits } from '../src/limits/budgets/money-limits.ts'
@@ -51,7 +51,7 @@ export async function governed(): Promise<Governed> {
   const authority = new LocalBudgets({ spending: { sumSince: () => Promise.resolve(0) }, now: Date.now })
   const money = new MoneyLimits({ authority, now: Date.now, tokenSizes, openHolds: new OpenHolds() })
   money.replace(policy)
-  const recorder = useRecorder({ start: idleThread, onTrouble() {}, onLost() {} })
+  const recorder = new UseRecorder({ start: idleThread, onTrouble() {}, onLost() {} })
   return {
     ...{ key, recognise, limits, money, tokenSizes, recorder },
     async close() {

@@ -17,7 +17,7 @@ import { useAsker } from '../src/ledger/use/use-asker.ts'
 import { charged } from '../src/ledger/use/use-batch.ts'
 import { UseNames } from '../src/ledger/use/use-names.ts'
 import type { UseQuestion } from '../src/ledger/use/use-question.ts'
-import { useRecorder } from '../src/ledger/use/use-recorder.ts'
+import { UseRecorder } from '../src/ledger/use/use-recorder.ts'
 import { useStore } from '../src/ledger/use/use-store.ts'
 import { useSums } from '../src/ledger/use/use-sums.ts'
 import { startUseThread } from '../src/ledger/use/use-thread-link.ts'
@@ -244,7 +244,7 @@ async function fillOutcomes(names: UseNames): Promise<void> {
 
 /** Requests that arrive while the questions are asked, as the service writes them. @returns ends it */
 function arrive(): () => Promise<void> {
-  const recorder = useRecorder({
+  const recorder = new UseRecorder({
     start: (zone) => startUseThread({ place: { kind: 'file', path }, zone }, () => undefined),
     onTrouble: (problem) => problem !== undefined && console.error(problem),
     onLost: (batches) => console.error(`${batches} batches were not written`),

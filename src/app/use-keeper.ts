@@ -68,12 +68,12 @@ export class UseKeeper {
   }
 
   async #load(place: LedgerPlace): Promise<UseRecorder> {
-    const [{ useRecorder }, { startUseThread }] = await Promise.all([
+    const [{ UseRecorder }, { startUseThread }] = await Promise.all([
       import('../ledger/use/use-recorder.ts'),
       import('../ledger/use/use-thread-link.ts'),
     ])
     const log = this.#log
-    this.#recorder = useRecorder({
+    this.#recorder = new UseRecorder({
       start: (zone) => startUseThread({ place, zone }, (problem) => this.#reportKeys(problem)),
       onTrouble: (problem) =>
         problem === undefined

@@ -58,132 +58,152 @@ type Node =
 export function compilePattern(source: string): Pattern {
   if (source.length > patternLengthMax) throw new PatternError(`at most ${patternLengthMax} characters`)
   const isFolded = source.startsWith('(?i)')
-  const states = statesOf(parse(isFolded ? source.slice(4) : source, isFolded))
+  const states = statesOf(new PatternReader(isFolded ? source.slice(4) : source, isFolded).read())
   const starts = startUnits(states)
   return { size: states.length, find: (text, steps) => find(states, starts, text, steps) }
 }
 
-function parse(source: string, isFolded: boolean): Node {
-  let at = 0
-  let depth = 0
+/** Reads a pattern, once. */
+class PatternReader {
+  readonly #source: string
+  /** The case of letters does not matter. */
+  readonly #isFolded: boolean
+  #at = 0
+  #depth = 0
 
-  function fail(reason: string): never {
-    throw new PatternError(`a pattern ${reason}, which it is not at character ${at + 1}`)
+  constructor(source: string, isFolded: boolean) {
+    this.#source = source
+    this.#isFolded = isFolded
   }
 
-  function take(text: string): boolean {
-    if (!source.startsWith(text, at)) return false
-    at += text.length
+  /** @throws {PatternError} */
+  read(): Node {
+    const node = this.#choice()
+    if (this.#at < this.#source.length) this.#fail('in which each ) has its (')
+    return node
+  }
+
+  #fail(reason: string): never {
+    throw new PatternError(`a pattern ${reason}, which it is not at character ${this.#at + 1}`)
+  }
+
+  #take(text: string): boolean {
+    if (!this.#source.startsWith(text, this.#at)) return false
+    this.#at += text.length
     return true
   }
 
-  function choice(): Node {
-    const nodes = [sequence()]
-    while (take('|')) nodes.push(sequence())
+  #choice(): Node {
+    const nodes = [this.#sequence()]
+    while (this.#take('|')) nodes.push(this.#sequence())
     return nodes.length === 1 && nodes[0] !== undefined ? nodes[0] : { kind: 'choice', nodes }
   }
 
-  function sequence(): Node {
+  #sequence(): Node {
     const nodes: Node[] = []
-    while (at < source.length && source[at] !== '|' && source[at] !== ')') nodes.push(repeated())
+    while (this.#at < this.#source.length && this.#source[this.#at] !== '|' && this.#source[this.#at] !== ')')
+      nodes.push(this.#repeated())
     return { kind: 'sequence', nodes }
   }
 
-  function repeated(): Node {
-    let node = atom()
-    for (let bounds = repetition(); bounds !== undefined; bounds = repetition()) {
-      if (node.kind === 'repeat' || node.kind === 'assert') fail('without repetitions of a repetition or of a border')
+  #repeated(): Node {
+    let node = this.#atom()
+    for (let bounds = this.#repetition(); bounds !== undefined; bounds = this.#repetition()) {
+      if (node.kind === 'repeat' || node.kind === 'assert')
+        this.#fail('without repetitions of a repetition or of a border')
       node = { kind: 'repeat', node, least: bounds[0], most: bounds[1] }
-      take('?')
+      this.#take('?')
     }
     return node
   }
 
-  function repetition(): readonly [number, number] | undefined {
-    if (take('*')) return [0, Infinity]
-    if (take('+')) return [1, Infinity]
-    if (take('?')) return [0, 1]
-    const [whole, first = '', comma, last] = /^\{(\d{1,4})(?:(,)(\d{1,4})?)?\}/.exec(source.slice(at, at + 12)) ?? []
+  #repetition(): readonly [number, number] | undefined {
+    if (this.#take('*')) return [0, Infinity]
+    if (this.#take('+')) return [1, Infinity]
+    if (this.#take('?')) return [0, 1]
+    const [whole, first = '', comma, last] =
+      /^\{(\d{1,4})(?:(,)(\d{1,4})?)?\}/.exec(this.#source.slice(this.#at, this.#at + 12)) ?? []
     if (whole === undefined) return undefined
     const least = Number(first)
     const most = comma === undefined ? least : last === undefined ? Infinity : Number(last)
-    if (most < least || most === 0) fail('with repetitions such as {2,5}')
-    at += whole.length
+    if (most < least || most === 0) this.#fail('with repetitions such as {2,5}')
+    this.#at += whole.length
     return [least, most]
   }
 
-  function atom(): Node {
-    if (take('(')) return group()
-    if (take('[')) return { kind: 'unit', ranges: set() }
-    if (take('.')) return { kind: 'unit', ranges: opposite([10, 10, 13, 13]) }
-    if (take('^')) return { kind: 'assert', holds: (text, here) => here === 0 || text[here - 1] === '\n' }
-    if (take('$')) return { kind: 'assert', holds: (text, here) => here === text.length || text[here] === '\n' }
-    if (take('\\b')) return { kind: 'assert', holds: isBorder }
-    if (take('\\B')) return { kind: 'assert', holds: (text, here) => !isBorder(text, here) }
-    if (take('\\')) return { kind: 'unit', ranges: folded(escape()) }
-    if ('*+?{}]'.includes(source[at] ?? '')) fail('in which * + ? { } ] are written with \\ in front')
-    const unit = source.charCodeAt(at)
-    at += 1
-    return { kind: 'unit', ranges: folded([unit, unit]) }
+  #atom(): Node {
+    if (this.#take('(')) return this.#group()
+    if (this.#take('[')) return { kind: 'unit', ranges: this.#set() }
+    if (this.#take('.')) return { kind: 'unit', ranges: opposite([10, 10, 13, 13]) }
+    if (this.#take('^')) return { kind: 'assert', holds: (text, here) => here === 0 || text[here - 1] === '\n' }
+    if (this.#take('$')) return { kind: 'assert', holds: (text, here) => here === text.length || text[here] === '\n' }
+    if (this.#take('\\b')) return { kind: 'assert', holds: isBorder }
+    if (this.#take('\\B')) return { kind: 'assert', holds: (text, here) => !isBorder(text, here) }
+    if (this.#take('\\')) return { kind: 'unit', ranges: this.#folded(this.#escape()) }
+    if ('*+?{}]'.includes(this.#source[this.#at] ?? '')) this.#fail('in which * + ? { } ] are written with \\ in front')
+    const unit = this.#source.charCodeAt(this.#at)
+    this.#at += 1
+    return { kind: 'unit', ranges: this.#folded([unit, unit]) }
   }
 
-  function group(): Node {
-    if (!take('?:') && source[at] === '?') fail('without look-around and named groups')
-    depth += 1
-    if (depth > depthMax) fail(`with at most ${depthMax} groups in each other`)
-    const node = choice()
-    if (!take(')')) fail('in which each ( has its )')
-    depth -= 1
+  #group(): Node {
+    if (!this.#take('?:') && this.#source[this.#at] === '?') this.#fail('without look-around and named groups')
+    this.#depth += 1
+    if (this.#depth > depthMax) this.#fail(`with at most ${depthMax} groups in each other`)
+    const node = this.#choice()
+    if (!this.#take(')')) this.#fail('in which each ( has its )')
+    this.#depth -= 1
     return node
   }
 
-  function set(): Ranges {
-    const isOpposite = take('^')
+  #set(): Ranges {
+    const isOpposite = this.#take('^')
     const ranges: number[] = []
-    if (source[at] === ']') fail('without empty sets')
-    while (!take(']')) {
-      if (at >= source.length) fail('in which each [ has its ]')
-      const first = member()
-      const isRange = source[at] === '-' && source[at + 1] !== ']' && at + 1 < source.length
+    if (this.#source[this.#at] === ']') this.#fail('without empty sets')
+    while (!this.#take(']')) {
+      if (this.#at >= this.#source.length) this.#fail('in which each [ has its ]')
+      const first = this.#member()
+      const isRange =
+        this.#source[this.#at] === '-' && this.#source[this.#at + 1] !== ']' && this.#at + 1 < this.#source.length
       if (!isRange) {
         ranges.push(...first)
         continue
       }
-      at += 1
+      this.#at += 1
       const [from = 0, fromEnd] = first
-      const [to = 0, toEnd] = member()
-      if (from !== fromEnd || to !== toEnd || to < from) fail('with ranges of single characters such as a-z')
+      const [to = 0, toEnd] = this.#member()
+      if (from !== fromEnd || to !== toEnd || to < from) this.#fail('with ranges of single characters such as a-z')
       ranges.push(from, to)
     }
-    return isOpposite ? opposite(folded(ranges)) : folded(ranges)
+    return isOpposite ? opposite(this.#folded(ranges)) : this.#folded(ranges)
   }
 
-  function member(): Ranges {
-    if (take('\\')) return escape()
-    const unit = source.charCodeAt(at)
-    at += 1
+  #member(): Ranges {
+    if (this.#take('\\')) return this.#escape()
+    const unit = this.#source.charCodeAt(this.#at)
+    this.#at += 1
     return [unit, unit]
   }
 
-  function escape(): Ranges {
-    const letter = source[at] ?? fail('that does not end with \\')
-    at += 1
+  #escape(): Ranges {
+    const letter = this.#source[this.#at] ?? this.#fail('that does not end with \\')
+    this.#at += 1
     const known = sets[letter]
     if (known !== undefined) return known
     const digits = letter === 'x' ? 2 : letter === 'u' ? 4 : 0
     if (digits > 0) {
-      const code = source.slice(at, at + digits)
-      if (!/^[0-9a-fA-F]+$/.test(code) || code.length < digits) fail('with codes such as \\x41 and \\u0041')
-      at += digits
+      const code = this.#source.slice(this.#at, this.#at + digits)
+      if (!/^[0-9a-fA-F]+$/.test(code) || code.length < digits) this.#fail('with codes such as \\x41 and \\u0041')
+      this.#at += digits
       return [Number.parseInt(code, 16), Number.parseInt(code, 16)]
     }
     if (/[0-9A-Za-z]/.test(letter))
-      fail('without back-references, and of the escapes with \\d \\w \\s \\b \\n \\r \\t only')
+      this.#fail('without back-references, and of the escapes with \\d \\w \\s \\b \\n \\r \\t only')
     return [letter.charCodeAt(0), letter.charCodeAt(0)]
   }
 
-  function folded(ranges: Ranges): Ranges {
-    if (!isFolded) return inOrder(ranges)
+  #folded(ranges: Ranges): Ranges {
+    if (!this.#isFolded) return inOrder(ranges)
     const others: number[] = []
     for (let index = 0; index < ranges.length; index += 2) {
       const [first = 0, last = 0] = ranges.slice(index, index + 2)
@@ -191,10 +211,6 @@ function parse(source: string, isFolded: boolean): Node {
     }
     return inOrder([...ranges, ...others])
   }
-
-  const node = choice()
-  if (at < source.length) fail('in which each ) has its (')
-  return node
 }
 
 /** The letters of a range that are in the alphabet from `start`, in their other case. */

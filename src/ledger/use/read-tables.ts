@@ -2,7 +2,7 @@ import { findContent } from '../content/content-works.ts'
 import { joinedSql, numberInRow, sql, statement, textInRow, type Statement, type WorkRow } from '../work.ts'
 import { counterNames, type CounterName } from './counters.ts'
 import { outcomeReader } from './read-outcomes.ts'
-import { requestSearch, type SearchLimits } from './search-requests.ts'
+import { StoredSearch, type SearchLimits } from './search-requests.ts'
 import { namesOfNumbers, timeZoneOf, type NameTables, type TableReader, type UseTables } from './stored-requests.ts'
 import { caseless, teamColumn } from './team-members.ts'
 import type { UseFilter, UseGroup, UseRow } from './use-question.ts'
@@ -19,7 +19,7 @@ export function readerOf(tables: UseTables, limits: SearchLimits): Omit<UseReade
   return {
     ...sumsReader(tables),
     outcomes: outcomeReader(tables),
-    requests: requestSearch(tables, limits),
+    requests: new StoredSearch(tables, limits),
     content: (question) => findContent(tables, question),
   }
 }

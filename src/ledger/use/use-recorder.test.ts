@@ -5,7 +5,7 @@ import { temporaryFolder } from '../testing.ts'
 import { ownHolder } from './holder.ts'
 import { batchOf, queryFile, usedRequest } from './testing.ts'
 import type { UseBatch } from './use-batch.ts'
-import { useRecorder, type UseRecorder, type UseRecorderOptions } from './use-recorder.ts'
+import { UseRecorder, type UseRecorderOptions } from './use-recorder.ts'
 import { useStore, type UseStore, type WriteResult } from './use-store.ts'
 import { startUseThread, type UseThread } from './use-thread-link.ts'
 
@@ -66,7 +66,7 @@ function scriptedThreads(outcomes: readonly Outcome[]) {
 function recorderOf(start: () => UseThread, more: Partial<UseRecorderOptions> = {}) {
   const troubles: (string | undefined)[] = []
   let lost = 0
-  const recorder: UseRecorder = useRecorder({
+  const recorder: UseRecorder = new UseRecorder({
     start,
     onTrouble: (problem) => troubles.push(problem),
     onLost: (batches) => (lost += batches),

@@ -18,64 +18,75 @@ const none = undefined
  * @returns undefined if no value was found
  */
 export function sampleValue(root: JsonObject): unknown {
-  /** References that are being resolved. One inside itself has no value, so that recursion ends. */
-  const open = new Set(['#'])
-  let work = workMax
+  return new Sampler(root).sample(root, 0)
+}
 
-  function spend(amount: number): boolean {
-    work -= amount
-    return work > 0
+/** Makes one value. */
+class Sampler {
+  readonly #root: JsonObject
+  /** References that are being resolved. One inside itself has no value, so that recursion ends. */
+  readonly #open = new Set(['#'])
+  #work = workMax
+
+  constructor(root: JsonObject) {
+    this.#root = root
   }
 
-  function sample(schema: unknown, depth: number): unknown {
-    if (!spend(stepWork) || depth > depthMax) return none
+  #spend(amount: number): boolean {
+    this.#work -= amount
+    return this.#work > 0
+  }
+
+  /** @returns {@link none} if no value was found */
+  sample(schema: unknown, depth: number): unknown {
+    if (!this.#spend(stepWork) || depth > depthMax) return none
     if (schema === undefined || schema === true) return 'text'
     if (!isObject(schema)) return none
     const { $ref, allOf, anyOf, oneOf, ...others } = schema
-    if (typeof $ref === 'string') return sampleReference($ref, { allOf, anyOf, oneOf, ...others }, depth)
+    if (typeof $ref === 'string') return this.#sampleReference($ref, { allOf, anyOf, oneOf, ...others }, depth)
     const [first, ...rest] = objectsOf(allOf)
     if (first !== undefined) {
       const left = [...listOf(first['allOf']), ...rest]
-      return sample({ ...merge({ anyOf, oneOf, ...others }, first), allOf: left }, depth + 1)
+      return this.sample({ ...merge({ anyOf, oneOf, ...others }, first), allOf: left }, depth + 1)
     }
     const alternatives = listOf(anyOf).length > 0 ? listOf(anyOf) : listOf(oneOf)
-    if (alternatives.length > 0) return firstOf(alternatives, (each) => sampleAlternative(each, others, depth))
-    return sampleTyped(others, depth)
+    if (alternatives.length > 0) return firstOf(alternatives, (each) => this.#sampleAlternative(each, others, depth))
+    return this.#sampleTyped(others, depth)
   }
 
-  function sampleAlternative(schema: unknown, others: JsonObject, depth: number): unknown {
-    if (schema === true) return sampleTyped(others, depth)
-    return isObject(schema) ? sample(merge(others, schema), depth + 1) : none
+  #sampleAlternative(schema: unknown, others: JsonObject, depth: number): unknown {
+    if (schema === true) return this.#sampleTyped(others, depth)
+    return isObject(schema) ? this.sample(merge(others, schema), depth + 1) : none
   }
 
   /** Resolves a reference; the members beside it apply, too. */
-  function sampleReference(reference: string, others: JsonObject, depth: number): unknown {
-    const target = open.has(reference) ? undefined : resolve(root, reference)
+  #sampleReference(reference: string, others: JsonObject, depth: number): unknown {
+    const target = this.#open.has(reference) ? undefined : resolve(this.#root, reference)
     if (target === undefined) return none
-    open.add(reference)
-    const value = isObject(target) ? sample(merge(target, others), depth + 1) : sample(target, depth + 1)
-    open.delete(reference)
+    this.#open.add(reference)
+    const value = isObject(target) ? this.sample(merge(target, others), depth + 1) : this.sample(target, depth + 1)
+    this.#open.delete(reference)
     return value
   }
 
-  function sampleTyped(schema: JsonObject, depth: number): unknown {
-    if ('const' in schema) return chargedValue(schema['const'])
+  #sampleTyped(schema: JsonObject, depth: number): unknown {
+    if ('const' in schema) return this.#chargedValue(schema['const'])
     const types = typesOf(schema)
     if (Array.isArray(schema['enum'])) {
       const fitting = listOf(schema['enum']).filter((value) => schema['type'] === undefined || types.some(isOf(value)))
-      return fitting.length === 0 ? none : chargedValue(fitting[0])
+      return fitting.length === 0 ? none : this.#chargedValue(fitting[0])
     }
-    return firstOf(types, (type) => sampleOfType(type, schema, depth))
+    return firstOf(types, (type) => this.#sampleOfType(type, schema, depth))
   }
 
-  function sampleOfType(type: string, schema: JsonObject, depth: number): unknown {
+  #sampleOfType(type: string, schema: JsonObject, depth: number): unknown {
     switch (type) {
       case 'object':
-        return sampleObject(schema, depth)
+        return this.#sampleObject(schema, depth)
       case 'array':
-        return sampleArray(schema, depth)
+        return this.#sampleArray(schema, depth)
       case 'string':
-        return charged(sampleString(schema))
+        return this.#charged(sampleString(schema))
       case 'integer':
       case 'number':
         return sampleNumber(schema, type === 'integer')
@@ -88,41 +99,39 @@ export function sampleValue(root: JsonObject): unknown {
     }
   }
 
-  function sampleObject({ properties, required, additionalProperties }: JsonObject, depth: number): unknown {
+  #sampleObject({ properties, required, additionalProperties }: JsonObject, depth: number): unknown {
     const declared = objectOf(properties)
     const members: [string, unknown][] = []
     for (const name of listOf(required)) {
-      if (typeof name !== 'string' || !spend(name.length)) return none
-      const value = sample(Object.hasOwn(declared, name) ? declared[name] : additionalProperties, depth + 1)
+      if (typeof name !== 'string' || !this.#spend(name.length)) return none
+      const value = this.sample(Object.hasOwn(declared, name) ? declared[name] : additionalProperties, depth + 1)
       if (value === none) return none
       members.push([name, value])
     }
     return Object.fromEntries(members)
   }
 
-  function sampleArray({ items, prefixItems, minItems, maxItems }: JsonObject, depth: number): unknown {
+  #sampleArray({ items, prefixItems, minItems, maxItems }: JsonObject, depth: number): unknown {
     const first = listOf(prefixItems)
     const needed = numberOf(minItems) ?? 0
     const wanted = Math.min(Math.max(needed, first.length, 1), numberOf(maxItems) ?? Infinity)
     const values: unknown[] = []
     while (values.length < wanted) {
-      const value = sample(values.length < first.length ? first[values.length] : items, depth + 1)
+      const value = this.sample(values.length < first.length ? first[values.length] : items, depth + 1)
       if (value === none) break
       values.push(value)
     }
     return values.length < needed ? none : values
   }
 
-  function charged(value: string | undefined): unknown {
-    return value === undefined || !spend(value.length) ? none : value
+  #charged(value: string | undefined): unknown {
+    return value === undefined || !this.#spend(value.length) ? none : value
   }
 
   /** Counts a value of the schema, which may be large and used often, as work, and returns it. */
-  function chargedValue(value: unknown): unknown {
-    return spend(JSON.stringify(value).length) ? value : none
+  #chargedValue(value: unknown): unknown {
+    return this.#spend(JSON.stringify(value).length) ? value : none
   }
-
-  return sample(root, 0)
 }
 
 function firstOf<Each>(all: readonly Each[], sample: (each: Each) => unknown): unknown {
