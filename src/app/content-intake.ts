@@ -39,11 +39,11 @@ export function contentIntake({ ledger, rules, providers, log }: ContentIntakeOp
     await ledger.open()
     const place = ledger.place()
     if (place === undefined) return undefined
-    const [{ contentKeeper }, { startContentThread }] = await Promise.all([
+    const [{ ContentKeeper }, { startContentThread }] = await Promise.all([
       import('../ledger/content/content-keeper.ts'),
       import('../ledger/content/content-thread-link.ts'),
     ])
-    return contentKeeper({
+    return new ContentKeeper({
       start: () => startContentThread(place),
       secrets: () => secretsOf(providers()),
       onLost: (requests, reason) => log.warn('content of some requests is not kept', { requests, reason }),

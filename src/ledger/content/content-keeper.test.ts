@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { TakenContent } from '../../content/taken-content.ts'
-import { contentKeeper, type ContentThread } from './content-keeper.ts'
+import { ContentKeeper, type ContentThread } from './content-keeper.ts'
 import type { ContentResult } from './content-writer.ts'
 
 const content = (id: string, bytes = 1): TakenContent => ({
@@ -35,7 +35,7 @@ function keeperWith(waitingBytesMax?: number) {
     }
   }
 
-  const keeper = contentKeeper({
+  const keeper = new ContentKeeper({
     start,
     secrets: () => ({}),
     onLost: (requests, reason) => lost.push([requests, reason]),

@@ -2,14 +2,6 @@ import type { ProviderSecrets } from '../../content/remove-secrets.ts'
 import type { TakenAnswer, TakenContent } from '../../content/taken-content.ts'
 import type { ContentResult } from './content-writer.ts'
 
-/** Keeps content, by a thread. */
-export interface ContentKeeper {
-  /** Costs little more than adding to a list: the content is handed over later. Its bytes must not change any more. */
-  keep(taken: TakenContent): void
-  /** Hands over the rest, and waits for its end for 5 s at most. */
-  close(): Promise<void>
-}
-
 /** The thread that writes content, as its starter sees it. */
 export interface ContentThread {
   /** Resolves when the content is stored or lost; rejects when the thread has ended. One call at a time. */
@@ -37,91 +29,93 @@ const closeMs = 5_000
 const reportMs = 10_000
 
 /** Keeps content in memory until the thread has stored it. */
-export function contentKeeper({
-  start,
-  secrets,
-  onLost,
-  gatherMs = 50,
-  waitingBytesMax = 32 * 1024 * 1024,
-}: ContentKeeperOptions): ContentKeeper {
-  let waiting: TakenContent[] = []
+export class ContentKeeper {
+  readonly #options: Required<ContentKeeperOptions>
+  #waiting: TakenContent[] = []
   /** Of all that is not stored yet. */
-  let bytes = 0
-  let thread: ContentThread | undefined
-  let sending: Promise<void> | undefined
-  let timer: Timer | undefined
-  let losses = 0
-  let reportTimer: Timer | undefined
+  #bytes = 0
+  #thread: ContentThread | undefined
+  #sending: Promise<void> | undefined
+  #timer: Timer | undefined
+  #losses = 0
+  #reportTimer: Timer | undefined
 
-  function lose(requests: number, reason: string): void {
-    losses += requests
-    if (reportTimer !== undefined) return
-    report(reason)
-    reportTimer = setTimeout(() => {
-      reportTimer = undefined
-      if (losses > 0) report(reason)
+  constructor(options: ContentKeeperOptions) {
+    this.#options = { ...{ gatherMs: 50, waitingBytesMax: 32 * 1024 * 1024 }, ...options }
+  }
+
+  /** Costs little more than adding to a list: the content is handed over later. Its bytes must not change any more. */
+  keep(taken: TakenContent): void {
+    const more = bytesOf(taken)
+    if (this.#bytes + more > this.#options.waitingBytesMax) return this.#lose(1, 'too much content waits to be stored')
+    this.#bytes += more
+    this.#waiting.push(taken)
+    this.#timer ??= setTimeout(() => this.#post(), this.#options.gatherMs)
+  }
+
+  /** Hands over the rest, and waits for its end for 5 s at most. */
+  async close(): Promise<void> {
+    let isOver = false
+    const end = Promise.withResolvers<void>()
+    const endTimer = setTimeout(() => {
+      isOver = true
+      end.resolve()
+    }, closeMs)
+    for (this.#post(); this.#sending !== undefined && !isOver; this.#post())
+      await Promise.race([this.#sending, end.promise])
+    clearTimeout(endTimer)
+    clearTimeout(this.#reportTimer)
+    if (this.#waiting.length + this.#losses > 0)
+      this.#options.onLost(this.#waiting.length + this.#losses, 'the service has ended')
+    await this.#thread?.close()
+  }
+
+  #lose(requests: number, reason: string): void {
+    this.#losses += requests
+    if (this.#reportTimer !== undefined) return
+    this.#report(reason)
+    this.#reportTimer = setTimeout(() => {
+      this.#reportTimer = undefined
+      if (this.#losses > 0) this.#report(reason)
     }, reportMs)
-    reportTimer.unref()
+    this.#reportTimer.unref()
   }
 
-  function report(reason: string): void {
-    onLost(losses, reason)
-    losses = 0
+  #report(reason: string): void {
+    this.#options.onLost(this.#losses, reason)
+    this.#losses = 0
   }
 
-  function post(): void {
-    clearTimeout(timer)
-    timer = undefined
-    if (sending !== undefined || waiting.length === 0) return
-    const taken = takeMessage()
-    sending = send(taken).finally(() => {
-      bytes -= taken.reduce((sum, each) => sum + bytesOf(each), 0)
-      sending = undefined
-      post()
+  #post(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#sending !== undefined || this.#waiting.length === 0) return
+    const taken = this.#takeMessage()
+    this.#sending = this.#send(taken).finally(() => {
+      this.#bytes -= taken.reduce((sum, each) => sum + bytesOf(each), 0)
+      this.#sending = undefined
+      this.#post()
     })
   }
 
-  function takeMessage(): readonly TakenContent[] {
+  #takeMessage(): readonly TakenContent[] {
     let sum = 0
-    const end = waiting.findIndex((each, index) => {
+    const end = this.#waiting.findIndex((each, index) => {
       sum += bytesOf(each)
       return index > 0 && sum > messageBytesMax
     })
-    return waiting.splice(0, end === -1 ? waiting.length : end)
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end)
   }
 
-  async function send(taken: readonly TakenContent[]): Promise<void> {
+  async #send(taken: readonly TakenContent[]): Promise<void> {
     try {
-      thread ??= start()
-      const { lost, reason = 'unknown' } = await thread.write(taken, secrets())
-      if (lost > 0) lose(lost, reason)
+      this.#thread ??= this.#options.start()
+      const { lost, reason = 'unknown' } = await this.#thread.write(taken, this.#options.secrets())
+      if (lost > 0) this.#lose(lost, reason)
     } catch {
-      thread = undefined
-      lose(taken.length, 'the thread that writes it has ended')
+      this.#thread = undefined
+      this.#lose(taken.length, 'the thread that writes it has ended')
     }
-  }
-
-  return {
-    keep(taken) {
-      const more = bytesOf(taken)
-      if (bytes + more > waitingBytesMax) return lose(1, 'too much content waits to be stored')
-      bytes += more
-      waiting.push(taken)
-      timer ??= setTimeout(post, gatherMs)
-    },
-    async close() {
-      let isOver = false
-      const end = Promise.withResolvers<void>()
-      const endTimer = setTimeout(() => {
-        isOver = true
-        end.resolve()
-      }, closeMs)
-      for (post(); sending !== undefined && !isOver; post()) await Promise.race([sending, end.promise])
-      clearTimeout(endTimer)
-      clearTimeout(reportTimer)
-      if (waiting.length + losses > 0) onLost(waiting.length + losses, 'the service has ended')
-      await thread?.close()
-    },
   }
 }
 

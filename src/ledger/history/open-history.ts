@@ -7,7 +7,9 @@ import { importKey, newKeyBytes, type OwnerKey, type OwnerKeys } from './history
 import {
   conversationBytesMax,
   HistoryKeyWrong,
+  type ChangesOptions,
   type History,
+  type HistoryChanges,
   type PinReader,
   type StoredConversation,
   type WriteOutcome,
@@ -68,97 +70,12 @@ export function historyPath(ledgerPath: string): string {
  *
  * @throws {HistoryKeyWrong} @throws {LedgerUnavailable} @throws {LedgerTooNew}
  */
-export async function openHistory({
-  place,
-  keys,
-  isService,
-  mayBeNewer = false,
-  onRotated = () => undefined,
-  bounds = personBounds,
-  now = Date.now,
-}: HistoryOptions): Promise<History> {
+export async function openHistory(options: HistoryOptions): Promise<History> {
+  const { place, keys, isService, mayBeNewer = false, onRotated, bounds = personBounds, now = Date.now } = options
   const database = await openHistoryDatabase(place, mayBeNewer)
-  let checked: Promise<void> | undefined
-
-  /** Checks the keys once. A failure is not kept: the server may come back. */
-  async function ready(): Promise<void> {
-    checked ??= rotate(database, keys).then((people) => {
-      if (people > 0) onRotated(people)
-    })
-    try {
-      await checked
-    } catch (error) {
-      checked = undefined
-      throw error
-    }
-  }
-
-  /** @throws {LedgerUnavailable} a process with another key has stored the person meanwhile */
-  function dataKey(person: OwnerRow): Promise<CryptoKey> {
-    return dataKeyOf(person, keys)
-  }
-
-  async function personFor(person: Person): Promise<OwnerRow> {
-    await ready()
-    const known = await database.read(() => findOwner(person.id))
-    if (known === undefined) return await addedPerson(person)
-    const { name } = person
-    const account = accountOf(person)
-    if (known.name !== name || known.account !== account)
-      await database.write(() => renamePerson(known, { name, account }))
-    return known
-  }
-
-  async function addedPerson(person: Person): Promise<OwnerRow> {
-    const sealedKey = await seal(keys.current.key, newKeyBytes(), keyContext(person.id))
-    await database.write(() => addPerson({ ...person, account: accountOf(person), keyId: keys.current.id, sealedKey }))
-    const added = await database.read(() => findOwner(person.id))
-    if (added === undefined) throw forgottenMeanwhile()
-    return added
-  }
-
-  async function write(person: Person, { id, base, text }: WrittenConversation): Promise<WriteOutcome> {
-    const owner = await personFor(person)
-    const content = await sealText(await dataKey(owner), text, conversationContext(owner, id))
-    const size = Buffer.byteLength(text)
-    const sealed = { id, base, size, content, written: now() }
-    const outcome = await database.write(() => writeConversation(owner.number, sealed, bounds))
-    if (outcome.kind === 'gone') throw forgottenMeanwhile()
-    return outcome
-  }
-
-  /** One that cannot be read, also for want of its person's key, stays, and the sweep goes on. */
-  async function mayBeRemoved({ owner, id }: StaleConversation, isPinned: PinReader): Promise<boolean> {
-    const sealed = await database.read(() => readConversations(owner.number, [id]))
-    try {
-      const [found] = await opened(owner, await dataKey(owner), sealed)
-      if (found === undefined || found.fault !== undefined) return false
-      return !(await isPinned(found.text))
-    } catch {
-      return false
-    }
-  }
-
-  async function sweep(before: number, isPinned: PinReader): Promise<number> {
-    await ready()
-    let removed = 0
-    for (;;) {
-      const stale = await database.read(() => staleConversations(before))
-      if (stale.length === 0) return removed
-      for (const each of stale) {
-        if (!(await mayBeRemoved(each, isPinned)))
-          await database.write(() => spareConversation(each, Math.max(before, now())))
-        else {
-          const { owner, id, version: base } = each
-          const { kind } = await database.write(() => removeConversation(owner.number, { id, base }, bounds))
-          if (kind === 'written') removed += 1
-        }
-      }
-    }
-  }
-
+  const history = new OpenHistory({ database, keys, onRotated, bounds, now })
   try {
-    await ready()
+    await history.ready()
   } catch (error) {
     const isAway = error instanceof LedgerUnavailable && !(error instanceof LedgerRefused) && place.kind === 'server'
     if (!isService || !isAway) {
@@ -166,33 +83,146 @@ export async function openHistory({
       throw error
     }
   }
-  return {
-    async changes(person, options) {
-      await ready()
-      return await database.read(() => listChanges(person, options))
-    },
-    async read(person, ids) {
-      await ready()
-      const owner = await database.read(() => findOwner(person))
-      if (owner === undefined) return []
-      const found = await database.read(() => readConversations(owner.number, ids))
-      return await opened(owner, await dataKey(owner), found)
-    },
-    write,
-    async remove(person, id, base) {
-      await ready()
-      const owner = await database.read(() => findOwner(person))
-      if (owner === undefined) return { kind: 'written', version: 0 }
-      return await database.write(() => removeConversation(owner.number, { id, base }, bounds))
-    },
-    async clear(person, until) {
-      await ready()
-      const owner = await database.read(() => findOwner(person))
-      if (owner !== undefined) await database.write(() => clearConversations(owner.number, until))
-    },
-    sweep,
-    lastWritten: () => database.read(lastWritten),
-    close: () => database.close(),
+  return history
+}
+
+interface OpenHistoryOptions {
+  readonly database: HistoryDatabase
+  readonly keys: OwnerKeys
+  readonly onRotated: HistoryOptions['onRotated'] | undefined
+  readonly bounds: PersonBounds
+  readonly now: () => number
+}
+
+class OpenHistory implements History {
+  readonly #database: HistoryDatabase
+  readonly #keys: OwnerKeys
+  readonly #onRotated: OpenHistoryOptions['onRotated']
+  readonly #bounds: PersonBounds
+  readonly #now: () => number
+  #checked: Promise<void> | undefined
+
+  constructor({ database, keys, onRotated, bounds, now }: OpenHistoryOptions) {
+    this.#database = database
+    this.#keys = keys
+    this.#onRotated = onRotated
+    this.#bounds = bounds
+    this.#now = now
+  }
+
+  /** Checks the keys once. A failure is not kept: the server may come back. */
+  async ready(): Promise<void> {
+    this.#checked ??= rotate(this.#database, this.#keys).then((people) => {
+      if (people > 0) this.#onRotated?.(people)
+    })
+    try {
+      await this.#checked
+    } catch (error) {
+      this.#checked = undefined
+      throw error
+    }
+  }
+
+  async changes(person: string, options: ChangesOptions): Promise<HistoryChanges> {
+    await this.ready()
+    return await this.#database.read(() => listChanges(person, options))
+  }
+
+  async read(person: string, ids: readonly string[]): Promise<readonly StoredConversation[]> {
+    await this.ready()
+    const owner = await this.#database.read(() => findOwner(person))
+    if (owner === undefined) return []
+    const found = await this.#database.read(() => readConversations(owner.number, ids))
+    return await opened(owner, await this.#dataKey(owner), found)
+  }
+
+  async write(person: Person, { id, base, text }: WrittenConversation): Promise<WriteOutcome> {
+    const owner = await this.#personFor(person)
+    const content = await sealText(await this.#dataKey(owner), text, conversationContext(owner, id))
+    const size = Buffer.byteLength(text)
+    const sealed = { id, base, size, content, written: this.#now() }
+    const outcome = await this.#database.write(() => writeConversation(owner.number, sealed, this.#bounds))
+    if (outcome.kind === 'gone') throw forgottenMeanwhile()
+    return outcome
+  }
+
+  async remove(person: string, id: string, base: number): Promise<WriteOutcome> {
+    await this.ready()
+    const owner = await this.#database.read(() => findOwner(person))
+    if (owner === undefined) return { kind: 'written', version: 0 }
+    return await this.#database.write(() => removeConversation(owner.number, { id, base }, this.#bounds))
+  }
+
+  async clear(person: string, until: number): Promise<void> {
+    await this.ready()
+    const owner = await this.#database.read(() => findOwner(person))
+    if (owner !== undefined) await this.#database.write(() => clearConversations(owner.number, until))
+  }
+
+  async sweep(before: number, isPinned: PinReader): Promise<number> {
+    await this.ready()
+    let removed = 0
+    for (;;) {
+      const stale = await this.#database.read(() => staleConversations(before))
+      if (stale.length === 0) return removed
+      for (const each of stale) {
+        if (!(await this.#mayBeRemoved(each, isPinned)))
+          await this.#database.write(() => spareConversation(each, Math.max(before, this.#now())))
+        else {
+          const { owner, id, version: base } = each
+          const { kind } = await this.#database.write(() =>
+            removeConversation(owner.number, { id, base }, this.#bounds),
+          )
+          if (kind === 'written') removed += 1
+        }
+      }
+    }
+  }
+
+  lastWritten(): Promise<number | undefined> {
+    return this.#database.read(lastWritten)
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close()
+  }
+
+  /** @throws {LedgerUnavailable} a process with another key has stored the person meanwhile */
+  #dataKey(person: OwnerRow): Promise<CryptoKey> {
+    return dataKeyOf(person, this.#keys)
+  }
+
+  async #personFor(person: Person): Promise<OwnerRow> {
+    await this.ready()
+    const known = await this.#database.read(() => findOwner(person.id))
+    if (known === undefined) return await this.#addedPerson(person)
+    const { name } = person
+    const account = accountOf(person)
+    if (known.name !== name || known.account !== account)
+      await this.#database.write(() => renamePerson(known, { name, account }))
+    return known
+  }
+
+  async #addedPerson(person: Person): Promise<OwnerRow> {
+    const sealedKey = await seal(this.#keys.current.key, newKeyBytes(), keyContext(person.id))
+    await this.#database.write(() =>
+      addPerson({ ...person, account: accountOf(person), keyId: this.#keys.current.id, sealedKey }),
+    )
+    const added = await this.#database.read(() => findOwner(person.id))
+    if (added === undefined) throw forgottenMeanwhile()
+    return added
+  }
+
+  /** One that cannot be read, also for want of its person's key, stays, and the sweep goes on. */
+  async #mayBeRemoved({ owner, id }: StaleConversation, isPinned: PinReader): Promise<boolean> {
+    const sealed = await this.#database.read(() => readConversations(owner.number, [id]))
+    try {
+      const [found] = await opened(owner, await this.#dataKey(owner), sealed)
+      if (found === undefined || found.fault !== undefined) return false
+      return !(await isPinned(found.text))
+    } catch {
+      return false
+    }
   }
 }
 

@@ -34,117 +34,148 @@ export async function recordExport(database: PersonDatabase, { id }: FoundPerson
  * @param conversations JSON texts
  * @throws {LedgerUnavailable}
  */
-export async function* exportPerson(
+export function exportPerson(
   database: PersonDatabase,
-  { personId: subject, id, names }: FoundPerson,
-  { time, conversations }: { readonly time: number; readonly conversations?: AsyncIterable<string> | undefined },
+  person: FoundPerson,
+  options: ExportOptions,
 ): AsyncGenerator<string> {
-  const labels = new Map<number, string>()
-  yield `{"exported":${JSON.stringify(new Date(time).toISOString())},"names":${JSON.stringify(names)}`
-  const [newest] = await database.read({ text: 'SELECT seq, chain FROM audit ORDER BY seq DESC LIMIT 1', values: [] })
-  if (newest !== undefined) yield `,\n"audit":${JSON.stringify(plain(newest, new Set(['chain'])))}`
-  yield* member('people', people())
-  yield* member('keys', keys())
-  yield* member('changes', changes())
-  yield* member('days', sums('day'))
-  yield* member('hours', sums('hour'))
-  yield* member('requests', requests())
-  yield* member('content', content())
-  if (conversations !== undefined) yield* texts('conversations', conversations)
-  yield '}\n'
+  return new PersonExport(database, person, options).pieces()
+}
 
-  async function* people(): AsyncGenerator<object> {
-    const text = 'SELECT id, subject, user_id, name, email, seen FROM person WHERE subject = $1'
-    if (subject !== undefined) yield* (await database.read({ text, values: [subject] })).map((row) => plain(row))
+interface ExportOptions {
+  readonly time: number
+  readonly conversations?: AsyncIterable<string> | undefined
+}
+
+class PersonExport {
+  readonly #database: PersonDatabase
+  readonly #person: FoundPerson
+  readonly #options: ExportOptions
+  readonly #labels = new Map<number, string>()
+
+  constructor(database: PersonDatabase, person: FoundPerson, options: ExportOptions) {
+    this.#database = database
+    this.#person = person
+    this.#options = options
   }
 
-  async function* keys(): AsyncGenerator<object> {
-    if (subject === undefined) return
+  async *pieces(): AsyncGenerator<string> {
+    const { time, conversations } = this.#options
+    yield `{"exported":${JSON.stringify(new Date(time).toISOString())},"names":${JSON.stringify(this.#person.names)}`
+    const newestOf = { text: 'SELECT seq, chain FROM audit ORDER BY seq DESC LIMIT 1', values: [] }
+    const [newest] = await this.#database.read(newestOf)
+    if (newest !== undefined) yield `,\n"audit":${JSON.stringify(plain(newest, new Set(['chain'])))}`
+    yield* member('people', this.#people())
+    yield* member('keys', this.#keys())
+    yield* member('changes', this.#changes())
+    yield* member('days', this.#sums('day'))
+    yield* member('hours', this.#sums('hour'))
+    yield* member('requests', this.#requests())
+    yield* member('content', this.#content())
+    if (conversations !== undefined) yield* texts('conversations', conversations)
+    yield '}\n'
+  }
+
+  async *#people(): AsyncGenerator<object> {
+    const text = 'SELECT id, subject, user_id, name, email, seen FROM person WHERE subject = $1'
+    if (this.#person.personId !== undefined)
+      yield* (await this.#database.read({ text, values: [this.#person.personId] })).map((row) => plain(row))
+  }
+
+  async *#keys(): AsyncGenerator<object> {
+    if (this.#person.personId === undefined) return
     const text = `SELECT ${keyColumns} FROM key WHERE ${ownKeys('$1')} ORDER BY id`
-    for (const row of await database.read({ text, values: [subject] })) {
+    for (const row of await this.#database.read({ text, values: [this.#person.personId] })) {
       const grants: unknown = JSON.parse(String(row['grants']))
       yield { ...plain(row), grants }
     }
   }
 
-  async function* changes(): AsyncGenerator<object> {
+  async *#changes(): AsyncGenerator<object> {
     const text = `SELECT * FROM audit WHERE actor = $1 AND seq > $2 ORDER BY seq LIMIT ${pageRows}`
-    for (const name of names)
+    for (const name of this.#person.names)
       for (let after = 0; ;) {
-        const rows = await database.read({ text, values: [name, after] })
+        const rows = await this.#database.read({ text, values: [name, after] })
         for (const row of rows) yield shownEntry(entryOfRow(row))
         if (rows.length < pageRows) break
         after = Number(rows.at(-1)?.['seq'])
       }
   }
 
-  async function* sums(unit: 'day' | 'hour'): AsyncGenerator<object> {
-    if (id === 0) return
+  async *#sums(unit: 'day' | 'hour'): AsyncGenerator<object> {
+    if (this.#person.id === 0) return
     const text = `SELECT ${unit}, line, model, provider, ${counterNames.join(', ')} FROM usage_${unit}
                   WHERE person = $1 ORDER BY ${unit}`
-    for (const row of await database.read({ text, values: [id] })) yield await named(plain(row))
+    for (const row of await this.#database.read({ text, values: [this.#person.id] }))
+      yield await this.#named(plain(row))
   }
 
-  async function* requests(): AsyncGenerator<object> {
-    if (id === 0) return
+  async *#requests(): AsyncGenerator<object> {
+    if (this.#person.id === 0) return
     const text = `SELECT seq, ${requestColumns.filter((name) => name !== 'person').join(', ')} FROM request
                   WHERE person = $1 AND person <> 0 AND (time, seq) > ($2, $3) ORDER BY time, seq LIMIT ${pageRows}`
     for (let last: readonly [number, number] = [Number.MIN_SAFE_INTEGER, 0]; ;) {
-      const rows = (await database.inRequests({ text, values: [id, ...last] })).map((row) => plain(row, requestTexts))
+      const rows = (await this.#database.inRequests({ text, values: [this.#person.id, ...last] })).map((row) =>
+        plain(row, requestTexts),
+      )
       const end = rows.at(-1)
       if (end === undefined) return
-      const attempts = await attemptsOf(rows.map(({ seq }) => Number(seq)))
-      for (const { seq, ...row } of rows) yield { ...(await named(row)), trail: attempts.get(Number(seq)) ?? [] }
+      const attempts = await this.#attemptsOf(rows.map(({ seq }) => Number(seq)))
+      for (const { seq, ...row } of rows) yield { ...(await this.#named(row)), trail: attempts.get(Number(seq)) ?? [] }
       last = [Number(end['time']), Number(end['seq'])]
     }
   }
 
   /** Pages are small: a row has up to half a mebibyte of text. */
-  async function* content(): AsyncGenerator<object> {
-    if (id === 0) return
+  async *#content(): AsyncGenerator<object> {
+    if (this.#person.id === 0) return
     const text = `SELECT seq, id, time, line, expires, question, answer, flags FROM content
                   WHERE person = $1 AND person <> 0 AND seq > $2 AND expires > $3 ORDER BY seq LIMIT ${contentRowsMax}`
     for (let last = 0; ;) {
-      const rows = await database.inRequests({ text, values: [id, last, time] })
+      const rows = await this.#database.inRequests({ text, values: [this.#person.id, last, this.#options.time] })
       const end = rows.at(-1)
       if (end === undefined) return
       for (const row of rows) {
-        const { person: _person, personId: _personId, ...kept } = keptContent({ ...row, person: id }, undefined)
+        const {
+          person: _person,
+          personId: _personId,
+          ...kept
+        } = keptContent({ ...row, person: this.#person.id }, undefined)
         yield { id: row['id'], ...kept }
       }
       last = Number(end['seq'])
     }
   }
 
-  async function attemptsOf(numbers: readonly number[]): Promise<ReadonlyMap<number, readonly object[]>> {
+  async #attemptsOf(numbers: readonly number[]): Promise<ReadonlyMap<number, readonly object[]>> {
     const text = `SELECT seq, ${attemptColumns.join(', ')} FROM attempt WHERE seq IN (${numbers.join(', ')})
                   ORDER BY seq, n`
     const found = new Map<number, object[]>()
-    for (const row of await database.inRequests({ text, values: [] })) {
+    for (const row of await this.#database.inRequests({ text, values: [] })) {
       const { seq, ...attempt } = plain(row)
       const trail = found.get(Number(seq)) ?? []
-      trail.push(await named(attempt))
+      trail.push(await this.#named(attempt))
       found.set(Number(seq), trail)
     }
     return found
   }
 
   /** Writes the texts of names in place of their numbers. */
-  async function named(row: WorkRow): Promise<WorkRow> {
+  async #named(row: WorkRow): Promise<WorkRow> {
     const texts: Record<string, string> = {}
     for (const column of ['api', 'model', 'provider', 'error', 'class', 'limits'])
-      if (column in row) texts[column] = await labelOf(Number(row[column]))
+      if (column in row) texts[column] = await this.#labelOf(Number(row[column]))
     const { limits } = texts
     return { ...row, ...texts, ...(limits === undefined ? {} : { limits: limitsOfLabel(limits) }) }
   }
 
-  async function labelOf(number: number): Promise<string> {
+  async #labelOf(number: number): Promise<string> {
     if (number === 0) return ''
-    const known = labels.get(number)
+    const known = this.#labels.get(number)
     if (known !== undefined) return known
-    const [row] = await database.read({ text: 'SELECT text FROM label WHERE id = $1', values: [number] })
+    const [row] = await this.#database.read({ text: 'SELECT text FROM label WHERE id = $1', values: [number] })
     const text = String(row?.['text'] ?? '')
-    labels.set(number, text)
+    this.#labels.set(number, text)
     return text
   }
 }
