@@ -133,7 +133,7 @@ describe('a fetched list of models', () => {
   test('has the reason of the last failure until a success', async () => {
     const { list } = subject([new Error('GET /models answered 401'), ['a']])
     await list.pending
-    expect(list.failure).toBe('GET /models answered 401')
+    expect(list.failure?.message).toBe('GET /models answered 401')
     await pass(2_000)
     expect(list.failure).toBeUndefined()
   })

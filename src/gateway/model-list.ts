@@ -41,7 +41,7 @@ class FetchedModels implements LearnedModels {
   #version = 0
   #timer: Timer | undefined
   #retryMs = retryMsMin
-  #failure: string | undefined
+  #failure: Error | undefined
   #pending: Promise<void> | undefined
 
   constructor({ fetchModels, cache, onFailure }: LearnedModelsOptions) {
@@ -96,7 +96,7 @@ class FetchedModels implements LearnedModels {
       await this.#cache.write(list)
     } catch (error) {
       if (this.#controller.signal.aborted) return
-      this.#failure = error instanceof Error ? error.message : String(error)
+      this.#failure = error instanceof Error ? error : new Error(String(error))
       this.#onFailure(error)
       this.#schedule(this.#retryMs)
       this.#retryMs = Math.min(this.#retryMs * 2, retryMsMax)

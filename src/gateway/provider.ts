@@ -42,7 +42,7 @@ export interface ModelList {
   /** Resolves after the first fetch, successful or not; `undefined` from then on. */
   readonly pending: Promise<void> | undefined
   /** Why the last fetch failed; `undefined` after a success. */
-  readonly failure?: string | undefined
+  readonly failure?: Error | undefined
 }
 
 /** The list of models that the configuration names. */

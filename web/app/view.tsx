@@ -45,7 +45,7 @@ export function View({ title, within, heading, actions, about, children }: ViewP
       </Bar>
       <div className="flex flex-1 flex-col px-4 pt-4 pb-12 lg:px-6 lg:pt-5 xl:px-8">
         <div className="flex w-full max-w-336 flex-col gap-4">
-          {about === undefined ? null : <p className="max-w-184 text-sm text-muted">{about}</p>}
+          {about === undefined ? null : <p className="max-w-184 text-sm text-pretty text-muted">{about}</p>}
           {children}
         </div>
       </div>

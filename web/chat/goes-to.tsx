@@ -20,8 +20,11 @@ export function GoesTo({ model: { name, offers } }: { readonly model: ModelEntry
       {answer === undefined && error === undefined ? null : (
         <>
           {say.chat.goesTo}
-          <TrailRow isQuiet steps={steps} />
-          {first?.price === undefined ? null : <span className="tabular-nums">· {spokenPrice(first.price)}</span>}
+          <span>
+            <TrailRow isQuiet steps={steps} />
+            {first?.price === undefined ? null : ' ·'}
+          </span>
+          {first?.price === undefined ? null : <span className="tabular-nums">{spokenPrice(first.price)}</span>}
         </>
       )}
     </p>

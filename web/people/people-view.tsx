@@ -171,12 +171,12 @@ function Person({ person, answer, now, end, onBlock }: PersonProps): ReactNode {
           aria-controls={id}
           title={say.people.more(userName)}
           className={
-            'grid min-h-13 w-full items-center gap-x-4 gap-y-1 rounded-xl p-3 text-start text-sm hover:bg-hover ' +
-            '@2xl:grid-cols-[minmax(0,2fr)_1fr_1fr_1fr_minmax(0,1.5fr)_auto]'
+            'relative flex min-h-13 w-full flex-wrap items-center gap-x-4 gap-y-1 rounded-xl p-3 pr-9 text-start text-sm ' +
+            'hover:bg-hover @2xl:grid @2xl:grid-cols-[minmax(0,1.5fr)_8rem_6rem_8.5rem_minmax(0,1fr)]'
           }
           onClick={() => setOpen(!isOpen)}
         >
-          <span className="flex min-w-0 items-center gap-3 [overflow-wrap:anywhere]">
+          <span className="flex w-full min-w-0 items-center gap-3 [overflow-wrap:anywhere]">
             <Avatar user={person} />
             <span className="min-w-0">
               <bdi className="font-medium">{displayNameOf(person)}</bdi>
@@ -200,7 +200,7 @@ function Person({ person, answer, now, end, onBlock }: PersonProps): ReactNode {
               </>
             )}
           </span>
-          <Icon name="chevron" className={`size-4 ${isOpen ? 'rotate-180' : ''}`} />
+          <Icon name="chevron" className={`absolute inset-y-0 right-3 my-auto size-4 ${isOpen ? 'rotate-180' : ''}`} />
         </button>
       </h2>
       <div id={id} hidden={!isOpen} className="border-t border-line p-3">

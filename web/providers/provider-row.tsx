@@ -50,7 +50,9 @@ export function ProviderRow(props: ProviderRowProps): ReactNode {
               <Icon name="chevron" className={`size-4 text-muted ${isOpen ? 'rotate-180' : ''}`} />
             </button>
           </h2>
-          <p className="text-xs text-muted tabular-nums [overflow-wrap:anywhere]">{describeKind(provider)}</p>
+          <p className="text-xs text-pretty text-muted tabular-nums [overflow-wrap:anywhere]">
+            {describeKind(provider)}
+          </p>
         </div>
         <RowState provider={provider} />
         <p

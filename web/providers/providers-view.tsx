@@ -1,10 +1,5 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react'
-import type {
-  ProviderEdits,
-  ProvidersAnswer,
-  ProviderTest,
-  WantedProviderChange,
-} from '../../src/http/page/page-api.ts'
+import type { ProviderEdits, ProvidersAnswer, WantedProviderChange } from '../../src/http/page/page-api.ts'
 import { hrefOf } from '../app/route.ts'
 import { View } from '../app/view.tsx'
 import { useServices } from '../services.ts'
@@ -23,7 +18,7 @@ import { ProviderRow } from './provider-row.tsx'
 import type { ProvidersFeed, ProvidersState } from './providers-feed.ts'
 import { RemoveProvider } from './remove-provider.tsx'
 import type { RowMode } from './row-props.ts'
-import { testAll, type TestProgress } from './test-all.ts'
+import { progressOf, testAll, type TestResults } from './test-all.ts'
 import { feedOf, useProviders } from './use-providers.ts'
 import { useReorder, type Drag } from './use-reorder.ts'
 
@@ -66,7 +61,7 @@ function Providers({
   /** Above the list. */
   readonly children: ReactNode
 }): ReactNode {
-  const { trouble, tests, retry, closeNotice, change, edit, saveKey, test } = useChanges(feed)
+  const { trouble, tests, clearTests, retry, closeNotice, change, edit, saveKey, test } = useChanges(feed)
   const [removing, setRemoving] = useState<string>()
   const [editing, setEditing] = useState<string>()
   const mayAdd = answer.mayAdd === true
@@ -95,7 +90,7 @@ function Providers({
     <View
       title={say.views.providers}
       about={say.providers.about}
-      actions={isOwner ? <Actions answer={answer} test={(id) => test(id, false)} /> : null}
+      actions={isOwner ? <Actions {...{ answer, tests, clearTests }} test={(id) => test(id, false)} /> : null}
     >
       {children}
       {answer.notice === undefined ? null : <FaultsNotice notice={answer.notice} file={answer.file} />}
@@ -144,7 +139,7 @@ function Providers({
 /** Changes and tests of providers, with what went wrong and what tests found. */
 function useChanges(feed: ProvidersFeed) {
   const [trouble, setTrouble] = useState<FailedChange>()
-  const [tests, setTests] = useState<ReadonlyMap<string, ProviderTest | 'running'>>(new Map())
+  const [tests, setTests] = useState<TestResults>(new Map())
 
   /** @returns whether it was made */
   async function change(wanted: WantedProviderChange): Promise<boolean> {
@@ -152,6 +147,7 @@ function useChanges(feed: ProvidersFeed) {
     if (outcome.kind === 'done') closeNotice()
     else setTrouble({ ...outcome, wanted })
     announce(outcome.kind === 'done' ? doneWords(wanted, feed.state.get().answer) : say.providers.notMade)
+    if (outcome.kind === 'done' && wanted.change === 'edit') forgetTest(wanted.id)
     return outcome.kind === 'done'
   }
 
@@ -167,7 +163,17 @@ function useChanges(feed: ProvidersFeed) {
     if (outcome.kind === 'failed') return outcome.error.message
     if (outcome.kind === 'conflict') return outcome.kind
     announce(say.providers.changeDone.changed(id))
+    forgetTest(id)
     return undefined
+  }
+
+  /** A test says nothing about other settings. */
+  function forgetTest(id: string): void {
+    setTests((known) => new Map([...known].filter(([tested]) => tested !== id)))
+  }
+
+  function clearTests(): void {
+    setTests(new Map())
   }
 
   /** @returns whether it answered */
@@ -188,7 +194,7 @@ function useChanges(feed: ProvidersFeed) {
     if (trouble !== undefined) void change(trouble.wanted)
   }
 
-  return { trouble, tests, retry, closeNotice, change, edit, test, saveKey }
+  return { trouble, tests, clearTests, retry, closeNotice, change, edit, test, saveKey }
 }
 
 /** Why the user cannot change the list here. */
@@ -218,15 +224,12 @@ function Standing({
 /** The buttons of the bar. */
 function Actions({
   answer: { providers, mayAdd },
-  test,
-}: {
-  readonly answer: ProvidersAnswer
-  readonly test: (id: string) => Promise<boolean>
-}): ReactNode {
+  ...testing
+}: Omit<TestAllProps, 'ids'> & { readonly answer: ProvidersAnswer }): ReactNode {
   return (
     <>
       {providers.length === 0 ? null : (
-        <TestAll ids={providers.filter(({ enabled }) => enabled).map(({ id }) => id)} test={test} />
+        <TestAll ids={providers.filter(({ enabled }) => enabled).map(({ id }) => id)} {...testing} />
       )}
       {mayAdd === true ? (
         <ButtonLink variant="primary" icon="plus" isShort href={hrefOf({ view: 'providers', id: 'add' })}>
@@ -242,23 +245,27 @@ function dropAt(drag: Drag | undefined, index: number): 'before' | 'after' | und
   return drag.to < drag.from ? 'before' : 'after'
 }
 
-/** Tests all providers that are switched on, with progress. */
-function TestAll({
-  ids,
-  test,
-}: {
+interface TestAllProps {
   readonly ids: readonly string[]
+  readonly tests: TestResults
+  readonly clearTests: () => void
   readonly test: (id: string) => Promise<boolean>
-}): ReactNode {
-  const [progress, setProgress] = useState<TestProgress>()
+}
+
+/** Tests all providers that are switched on, with progress, which follows later tests of one of them. */
+function TestAll({ ids, tests, clearTests, test }: TestAllProps): ReactNode {
   const running = useRef<AbortController>(undefined)
   const [isRunning, setRunning] = useState(false)
+  const [hasBegun, setBegun] = useState(false)
+  const progress = progressOf(ids, tests)
   useEffect(() => () => running.current?.abort(), [])
 
   async function begin(): Promise<void> {
     const stopping = (running.current = new AbortController())
     setRunning(true)
-    const { done, failed } = await testAll(ids, test, { signal: stopping.signal, onProgress: setProgress })
+    setBegun(true)
+    clearTests()
+    const { done, failed } = await testAll(ids, test, stopping.signal)
     setRunning(false)
     announce(say.providers.testedAll(done, failed))
   }
@@ -279,9 +286,9 @@ function TestAll({
           {say.providers.testAll}
         </Button>
       )}
-      {progress === undefined ? null : (
+      {!hasBegun || (!isRunning && progress.done === 0) ? null : (
         <p className="order-first text-sm text-muted tabular-nums">
-          {say.providers.tested(progress.done, progress.count)}
+          {say.providers.tested(progress.done, ids.length)}
           {progress.failed === 0 ? '' : say.providers.testedFailed(progress.failed)}
         </p>
       )}

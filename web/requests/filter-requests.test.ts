@@ -6,6 +6,7 @@ import {
   outcomes,
   outcomeOf,
   filterRequests,
+  filtersAt,
   noFilters,
   readFilters,
   writeFilters,
@@ -107,12 +108,23 @@ const anyFilters = fc.record({
   error: fc.constantFrom('', 'provider_error'),
   api: fc.constantFrom('', 'chat', 'messages'),
   text: fc.constantFrom('', 'a', 'first', 'ö'),
+  span: fc.constantFrom('', 'hour'),
   from: fc.constantFrom(0, 120_000),
   to: fc.constantFrom(0, 120_000),
   firstTokenMsMin: fc.constantFrom(0, 300),
   totalMsMin: fc.constantFrom(0, 10, 900),
   tokensMin: fc.constantFrom(0, 42),
   costMin: fc.constantFrom(0, 0.001),
+})
+
+test('the last hour goes on with the time', () => {
+  const hour = { ...noFilters, span: 'hour' } as const
+  const keysAt = (now: number) => filterRequests(rows, hour, now).map(({ key }) => key)
+  const last = Math.max(...rows.map(({ request }) => request.time))
+  expect(keysAt(last)).toEqual(rows.map(({ key }) => key))
+  expect(keysAt(last + 3_600_000)).toHaveLength(1)
+  expect(keysAt(last + 3_660_000)).toEqual([])
+  expect(filtersAt(hour, 7_259_999)).toEqual({ ...noFilters, from: 3_600_000 })
 })
 
 describe('the values of a choice', () => {
@@ -153,6 +165,7 @@ describe('filters in an address', () => {
       error: text,
       api: text,
       text,
+      span: fc.constantFrom('', 'hour'),
       from: number,
       to: number,
       firstTokenMsMin: number,

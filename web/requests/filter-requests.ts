@@ -36,6 +36,8 @@ export interface RequestFilters {
   readonly failed: string
   /** Format of the request, such as `messages`. */
   readonly api: string
+  /** `hour`: the last one, at any time; `from` and `to` are not set then. */
+  readonly span: '' | 'hour'
   /** Start of the first and the last minute, in Unix milliseconds; both are included. */
   readonly from: number
   readonly to: number
@@ -67,6 +69,7 @@ export const noFilters: RequestFilters = {
   failed: '',
   error: '',
   api: '',
+  span: '',
   from: 0,
   to: 0,
   firstTokenMsMin: 0,
@@ -80,6 +83,7 @@ const choices: readonly Choice[] = ['status', 'failed', 'model', 'provider', 'us
 const minimums: readonly Minimum[] = ['firstTokenMsMin', 'totalMsMin', 'tokensMin', 'costMin']
 const numbers: readonly (TimeBound | Minimum)[] = ['from', 'to', ...minimums]
 const minuteMs = 60_000
+const hourMs = 3_600_000
 
 /** The values of a request for a choice. */
 function valuesOf(request: RequestEntry, choice: Choice): readonly string[] {
@@ -117,8 +121,19 @@ function figureOf(
   }
 }
 
-/** Returns the rows that match every filter. */
-export function filterRequests(rows: readonly RequestRow[], filters: RequestFilters): readonly RequestRow[] {
+/** The filters at a time, Unix milliseconds: the last hour begins an hour before its minute. */
+export function filtersAt(filters: RequestFilters, now: number): RequestFilters {
+  if (filters.span === '') return filters
+  return { ...filters, span: '', from: Math.floor(now / minuteMs) * minuteMs - hourMs, to: 0 }
+}
+
+/** Returns the rows that match every filter. @param now Unix milliseconds */
+export function filterRequests(
+  rows: readonly RequestRow[],
+  wanted: RequestFilters,
+  now = Date.now(),
+): readonly RequestRow[] {
+  const filters = filtersAt(wanted, now)
   return isFiltering(filters) ? rows.filter((row) => passes(row, filters)) : rows
 }
 
@@ -132,6 +147,7 @@ export function countFilters(filters: RequestFilters): number {
   return (
     choices.filter((choice) => filters[choice] !== '').length +
     numbers.filter((name) => filters[name] > 0).length +
+    (filters.span === '' ? 0 : 1) +
     (filters.text.trim() === '' ? 0 : 1)
   )
 }
@@ -175,6 +191,7 @@ const names = {
   failed: 'failed',
   error: 'error',
   api: 'api',
+  span: 'span',
   from: 'from',
   to: 'to',
   firstTokenMsMin: 'waited',
@@ -205,6 +222,7 @@ export function readFilters(query: string): RequestFilters {
     api: text(names.api),
     text: text(names.text),
     status: outcomes.find((outcome) => outcome === text(names.status)) ?? '',
+    span: text(names.span) === 'hour' ? 'hour' : '',
     from: number(names.from),
     to: number(names.to),
     firstTokenMsMin: number(names.firstTokenMsMin),
@@ -219,6 +237,7 @@ export function writeFilters(filters: RequestFilters): string {
   const members = new URLSearchParams()
   for (const choice of choices) if (filters[choice] !== '') members.set(names[choice], filters[choice])
   for (const name of numbers) if (filters[name] > 0) members.set(names[name], String(filters[name]))
+  if (filters.span !== '') members.set(names.span, filters.span)
   if (filters.text !== '') members.set(names.text, filters.text)
   return members.toString()
 }

@@ -153,7 +153,7 @@ function MinuteChart({ title, ...plot }: MinutePlotProps & { readonly title: str
         '@2xl:w-auto'
       }
     >
-      <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
+      <figcaption className="flex flex-col gap-1">
         <h2 className="text-sm font-semibold">{title}</h2>
         <ul className="flex flex-wrap gap-x-3 text-xs text-muted">
           {[...bars, ...lines].map((series) => (

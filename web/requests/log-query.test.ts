@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { noFilters } from './filter-requests.ts'
+import { noFilters, type RequestFilters } from './filter-requests.ts'
 import { logQuery } from './log-query.ts'
 
 describe('the query for stored requests', () => {
@@ -8,13 +8,14 @@ describe('the query for stored requests', () => {
   })
 
   test('has each filter that is set', () => {
-    const filters = {
+    const filters: RequestFilters = {
       model: 'a/b',
       provider: 'p',
       user: 'ann',
       status: 'failed',
       error: 'e',
-      failed: '',
+      failed: 'yes',
+      span: '',
       api: 'chat',
       from: Date.UTC(2026, 10, 23),
       to: Date.UTC(2026, 10, 24),
@@ -29,6 +30,7 @@ describe('the query for stored requests', () => {
       provider: 'p',
       person: 'ann',
       status: 'failed',
+      failed: 'yes',
       error: 'e',
       api: 'chat',
       from: '2026-11-23T00:00:00.000Z',
@@ -39,6 +41,11 @@ describe('the query for stored requests', () => {
       cost: '0.0000015',
       text: 'id',
     })
+  })
+
+  test('has the last hour as it is now', () => {
+    const query = logQuery({ ...noFilters, span: 'hour' }, Date.UTC(2026, 10, 23, 10, 0, 59))
+    expect(Object.fromEntries(query)).toEqual({ from: '2026-11-23T09:00:00.000Z' })
   })
 
   test('tells keys from people', () => {

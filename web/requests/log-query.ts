@@ -1,15 +1,16 @@
-import type { RequestFilters } from './filter-requests.ts'
+import { filtersAt, type RequestFilters } from './filter-requests.ts'
 
 const keyMark = 'key:'
 const minuteMs = 60_000
 
 /** The query of `GET /api/log` for these filters. */
-export function logQuery(filters: RequestFilters): URLSearchParams {
+export function logQuery(wanted: RequestFilters, now = Date.now()): URLSearchParams {
+  const filters = filtersAt(wanted, now)
   const query = new URLSearchParams()
   const add = (name: string, value: string | number): void => {
     if (value !== '' && value !== 0) query.set(name, String(value))
   }
-  for (const name of ['model', 'provider', 'status', 'error', 'api'] as const) add(name, filters[name])
+  for (const name of ['model', 'provider', 'status', 'failed', 'error', 'api'] as const) add(name, filters[name])
   const { user } = filters
   if (user.startsWith(keyMark)) add('key', user.slice(keyMark.length))
   else add('person', user)

@@ -53,8 +53,6 @@ const chip =
 const setChip =
   'border-accent bg-accent-soft text-accent forced-colors:bg-[Highlight] forced-colors:text-[HighlightText] ' +
   'forced-colors:forced-color-adjust-none'
-const hourMs = 3_600_000
-const minuteMs = 60_000
 
 /** Chips for the usual filters; the others are behind _More_. Each option shows how many requests it leaves. */
 export function RequestFilterBar(props: RequestFilterBarProps): ReactNode {
@@ -66,21 +64,15 @@ export function RequestFilterBar(props: RequestFilterBarProps): ReactNode {
     filters.user !== '' ||
     rows.some(({ request }) => request.user !== undefined) ||
     (stored !== undefined && stored.people.length + stored.keys.length > 0)
-  const isLastHour = filters.from > 0 && filters.to === 0
+  const isLastHour = filters.span === 'hour'
   const chips: readonly Menu[] = ['status', 'model', 'provider', ...(hasUsers ? (['user'] as const) : [])]
-  const hidden = countFilters({ ...filters, ...noChips, from: isLastHour ? 0 : filters.from })
+  const hidden = countFilters({ ...filters, ...noChips })
   return (
     <div role="group" aria-label={say.requests.filters} className="flex min-w-0 flex-col gap-3">
       <div className="flex flex-wrap items-center gap-2">
         <Chip
           isOn={isLastHour}
-          onPress={() =>
-            onChange({
-              ...filters,
-              to: 0,
-              from: isLastHour ? 0 : Math.floor((Date.now() - hourMs) / minuteMs) * minuteMs,
-            })
-          }
+          onPress={() => onChange({ ...filters, span: isLastHour ? '' : 'hour', from: 0, to: 0 })}
         >
           {say.requests.lastHour}
         </Chip>
@@ -133,7 +125,7 @@ export function RequestFilterBar(props: RequestFilterBarProps): ReactNode {
                   {...field}
                   type="datetime-local"
                   value={writeLocalMinute(filters[bound])}
-                  onChange={({ target }) => onChange({ ...filters, [bound]: readLocalMinute(target.value) })}
+                  onChange={({ target }) => onChange({ ...filters, span: '', [bound]: readLocalMinute(target.value) })}
                 />
               )}
             </Labelled>
@@ -153,7 +145,7 @@ export function RequestFilterBar(props: RequestFilterBarProps): ReactNode {
 }
 
 /** The filters that have chips, not set. */
-const noChips = { status: '', model: '', provider: '', user: '', failed: '' } as const
+const noChips = { status: '', model: '', provider: '', user: '', failed: '', span: '' } as const
 
 function Chip({
   isOn,

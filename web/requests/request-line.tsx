@@ -13,8 +13,8 @@ import type { RequestRow } from './request-rows.ts'
 /** Grid columns of headings and rows on wide windows. On narrow ones, rows are cards. */
 export const wideColumns = {
   withUsers:
-    '@4xl:grid-cols-[6.5rem_minmax(0,0.9fr)_minmax(0,1fr)_minmax(0,3fr)_minmax(8rem,1fr)_4rem_4rem_6rem_4.5rem]',
-  withoutUsers: '@4xl:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,3fr)_minmax(9.5rem,0.9fr)_4rem_4rem_6rem_4.5rem]',
+    '@4xl:grid-cols-[6.5rem_minmax(0,0.9fr)_minmax(0,1.5fr)_minmax(0,2.5fr)_minmax(8rem,1fr)_4rem_4rem_6rem_4.5rem]',
+  withoutUsers: '@4xl:grid-cols-[6.5rem_minmax(0,1.4fr)_minmax(0,2.5fr)_minmax(9.5rem,0.9fr)_4rem_4rem_6rem_4.5rem]',
 } as const
 
 const outcomeStyles = {
@@ -54,7 +54,8 @@ export const RequestLine = memo(function RequestLine({
       data-key={row.key}
       className={
         'relative grid h-25 content-center items-center gap-x-3 gap-y-1 border-t border-line px-3 text-sm ' +
-        'tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto_auto] @2xl:h-20 @4xl:h-17 ' +
+        'tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_auto_auto] @2xl:h-20 ' +
+        '@2xl:grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto_auto] @4xl:h-17 ' +
         (hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers)
       }
     >
@@ -75,17 +76,23 @@ export const RequestLine = memo(function RequestLine({
         </button>
       </td>
       {hasUsers ? (
-        <td role="cell" className="truncate text-xs text-muted [grid-area:1/3] @4xl:text-sm @4xl:[grid-area:auto]">
+        <td
+          role="cell"
+          className="truncate text-xs text-muted [grid-area:1/2] @2xl:[grid-area:1/3] @4xl:text-sm @4xl:[grid-area:auto]"
+        >
           {user ?? '–'}
         </td>
       ) : null}
-      <td role="cell" className="truncate font-medium [grid-area:1/2] @4xl:font-normal @4xl:[grid-area:auto]">
+      <td
+        role="cell"
+        className="truncate font-medium [grid-area:2/1/3/3] @2xl:[grid-area:1/2] @4xl:font-normal @4xl:[grid-area:auto]"
+      >
         {model === '' ? <span className="text-muted">{modelless(request)}</span> : model}
         {api === 'chat' ? null : <span className="text-muted"> · {api}</span>}
       </td>
       <td
         role="cell"
-        className="max-h-16 overflow-hidden [grid-area:2/1/3/4] @2xl:max-h-10 @4xl:max-h-16 @4xl:[grid-area:auto]"
+        className="max-h-11 overflow-hidden [grid-area:3/1/4/5] @2xl:[grid-area:2/1/3/4] @4xl:max-h-16 @4xl:[grid-area:auto]"
       >
         {trail.length === 0 ? (
           <span className="text-muted">{say.requests.noProviderInLine}</span>
@@ -96,7 +103,8 @@ export const RequestLine = memo(function RequestLine({
       <td
         role="cell"
         className={
-          'max-w-32 justify-self-end [grid-area:1/4/2/6] @4xl:max-w-full @4xl:justify-self-start @4xl:[grid-area:auto]'
+          'max-w-40 justify-self-end [grid-area:1/3/2/5] @2xl:[grid-area:1/4/2/6] @4xl:max-w-full @4xl:justify-self-start ' +
+          '@4xl:[grid-area:auto]'
         }
       >
         <StatusWord request={request} />
@@ -105,7 +113,10 @@ export const RequestLine = memo(function RequestLine({
         <span className="@4xl:hidden">{say.requests.firstTokenInLine}</span>
         {firstTokenMs === undefined ? '–' : formatMs(firstTokenMs)}
       </td>
-      <td role="cell" className="text-right whitespace-nowrap [grid-area:2/4] @4xl:[grid-area:auto]">
+      <td
+        role="cell"
+        className="text-right whitespace-nowrap [grid-area:2/3] @2xl:[grid-area:2/4] @4xl:[grid-area:auto]"
+      >
         {formatMs(totalMs)}
       </td>
       <td role="cell" className="truncate @max-4xl:sr-only @4xl:text-right">
@@ -113,7 +124,9 @@ export const RequestLine = memo(function RequestLine({
       </td>
       <td
         role="cell"
-        className="text-right whitespace-nowrap text-muted [grid-area:2/5] @4xl:text-ink @4xl:[grid-area:auto]"
+        className={
+          'text-right whitespace-nowrap text-muted [grid-area:2/4] @2xl:[grid-area:2/5] @4xl:text-ink @4xl:[grid-area:auto]'
+        }
       >
         {shortCost(request)}
       </td>

@@ -143,6 +143,11 @@ function useScrollKept(isList: boolean): () => void {
   }
 }
 
+/** The beginning of the present minute, Unix milliseconds. */
+function useMinute(): number {
+  return Math.floor(useNow(5_000) / 60_000) * 60_000
+}
+
 function Hour({
   minutes,
   rows,
@@ -150,9 +155,8 @@ function Hour({
   readonly minutes: RequestsState['minutes']
   readonly rows: readonly RequestRow[]
 }): ReactNode {
-  const now = Math.max(useNow(5_000), minutes.at(-1)?.time ?? 0)
-  const minuteNow = Math.floor(now / 60_000)
-  const hour = useMemo(() => lastHour(minutes, minuteNow * 60_000), [minutes, minuteNow])
+  const minute = Math.max(useMinute(), minutes.at(-1)?.time ?? 0)
+  const hour = useMemo(() => lastHour(minutes, minute), [minutes, minute])
   const figures = useMemo(
     () =>
       hourFigures(
@@ -196,15 +200,20 @@ function RequestList({
   const shown = useHeld(rows, isReading || isHeld || hasOlder)
   const choices = useLogChoices()
   const older = useOlder(filters, shown)
+  // The last hour goes on while the view is open.
+  const minute = useMinute()
   // Requests that leave the memory must not leave the list while older ones follow them.
   if (hasOlder !== older.rows.length > 0) setHasOlder(older.rows.length > 0)
-  const remembered = useMemo(() => filterRequests(shown, filters), [shown, filters])
-  // The ledger cannot filter by all of them.
+  const remembered = useMemo(() => filterRequests(shown, filters, minute), [shown, filters, minute])
+  // Those that were loaded may have left the last hour.
   const found = useMemo(
-    () => [...remembered, ...filterRequests(older.rows, filters)],
-    [remembered, older.rows, filters],
+    () => [...remembered, ...filterRequests(older.rows, filters, minute)],
+    [remembered, older.rows, filters, minute],
   )
-  const waiting = useMemo(() => filterRequests(newSince(live, shown), filters).length, [live, shown, filters])
+  const waiting = useMemo(
+    () => filterRequests(newSince(live, shown), filters, minute).length,
+    [live, shown, filters, minute],
+  )
   const top = useRef<HTMLDivElement>(null)
   const all = shown.length + older.rows.length
   const countOfShown = say.requests.count(all)

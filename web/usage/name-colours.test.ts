@@ -40,6 +40,19 @@ describe('colours of names', () => {
     expect(colourOf(second)).toBe(`text-c${((fnv1a(first) + 1) % 7) + 1}`)
   })
 
+  test('differ for the names of a chart that the catalogue lacks, and leave its own as they are', () => {
+    const others = Array.from({ length: 4 }, (_, index) => `unknown-${index}`)
+    const catalogue = names.slice(0, 3)
+    for (const drawn of [
+      [...catalogue, ...others],
+      [...others.toReversed(), ...catalogue],
+    ]) {
+      const colourOf = nameColours(catalogue, drawn)
+      expect(new Set(drawn.map(colourOf)).size).toBe(7)
+      expect(catalogue.map(colourOf)).toEqual(catalogue.map(nameColours(catalogue)))
+    }
+  })
+
   test('repeat from the eighth name on', () => {
     expect(new Set([...names, 'z-last'].map(nameColours([...names, 'z-last']))).size).toBe(7)
   })

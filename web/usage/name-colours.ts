@@ -11,8 +11,10 @@ export const othersColour = 'text-edge'
  * catalogue in alphabetical order, a taken slot gives the next free one, and the eighth begins again.
  *
  * @param catalogue names that are known apart from what a chart shows, so that their colours differ
+ * @param drawn names that a chart shows: up to seven differ. One outside the catalogue, or behind its seventh, gives
+ *   way
  */
-export function nameColours(catalogue: Iterable<string>): (name: string) => string {
+export function nameColours(catalogue: Iterable<string>, drawn: Iterable<string> = []): (name: string) => string {
   const known = new Map<string, number>()
   const taken = new Set<number>()
   // Not by locale: a language must not change a colour.
@@ -21,6 +23,14 @@ export function nameColours(catalogue: Iterable<string>): (name: string) => stri
     let slot = slotOf(name)
     while (taken.has(slot)) slot = (slot + 1) % slots.length
     taken.add(slot)
+    known.set(name, slot)
+  }
+  const shown = [...new Set(drawn)].toSorted()
+  const used = new Set<number>()
+  for (const name of [...shown.filter((each) => known.has(each)), ...shown.filter((each) => !known.has(each))]) {
+    let slot = known.get(name) ?? slotOf(name)
+    while (used.has(slot) && used.size < slots.length) slot = (slot + 1) % slots.length
+    used.add(slot)
     known.set(name, slot)
   }
   return (name) => slots[known.get(name) ?? slotOf(name)] ?? othersColour

@@ -68,7 +68,6 @@ function TimesChart({
 
 /** Classes with bars of their own. */
 const classesMax = 4
-const colourOf = nameColours([])
 
 function FailuresChart({
   title,
@@ -84,6 +83,10 @@ function FailuresChart({
   const { times, series } = useMemo(
     () => failureData(failures, range, { of, now, classesMax }),
     [failures, range, of, now],
+  )
+  const colourOf = nameColours(
+    [],
+    series.flatMap(({ name }) => name ?? []),
   )
   const total = failures.reduce((sum, failure) => sum + failure[of], 0)
   return (

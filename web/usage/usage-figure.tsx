@@ -33,7 +33,7 @@ export function UsageFigure(props: UsageFigureProps): ReactNode {
   const formatTime = (time: number): string => (unit === 'hour' ? hour : day).format(time)
   return (
     <figure className="flex min-w-0 flex-col gap-2 rounded-xl border border-line bg-panel p-4">
-      <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
+      <figcaption className="flex flex-col gap-1">
         <h2 className="text-sm font-semibold">{title}</h2>
         <ul className="flex min-w-0 flex-wrap gap-x-3 text-xs text-muted">
           {series.map((each) => (

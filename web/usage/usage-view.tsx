@@ -161,8 +161,8 @@ function Usage({
   const { rows, isCut } = answer
   const sums = useMemo(() => groupSums(rows), [rows])
   const total = useMemo(() => totalOf(sums), [sums])
-  const colourOf = useNameColours(by)
   const drawn = useMemo(() => largestOf(sums, measure, barsMax), [sums, measure])
+  const colourOf = useNameColours(by, drawn)
   const nameOf = (name: string): string => (name === '' ? nameless[by] : name)
   if (rows.length === 0)
     return <p className="rounded-xl border border-line bg-panel p-8 text-center">{say.usage.nothing(spanOf(range))}</p>
@@ -185,14 +185,19 @@ function Usage({
   )
 }
 
-/** Colours by name. The slots depend on all models and providers, not on those that were used. */
-function useNameColours(by: UsageGroupName): (name: string) => string {
+/** Colours by name. Those of models and providers that exist depend on all of them, not on those that were used. */
+function useNameColours(by: UsageGroupName, drawn: readonly (string | undefined)[]): (name: string) => string {
   const state = useStore(useServices().models.state)
   const models = state.kind === 'ready' ? state.answer.models : none
   return useMemo(() => {
-    if (by === 'provider') return nameColours(models.flatMap(({ offers }) => offers.map(({ provider }) => provider)))
-    return nameColours(by === 'model' ? models.map(({ name }) => name) : [])
-  }, [by, models])
+    const shown = drawn.filter((name) => name !== undefined)
+    if (by === 'provider')
+      return nameColours(
+        models.flatMap(({ offers }) => offers.map(({ provider }) => provider)),
+        shown,
+      )
+    return nameColours(by === 'model' ? models.map(({ name }) => name) : [], shown)
+  }, [by, models, drawn])
 }
 
 const none: readonly ModelEntry[] = []

@@ -242,7 +242,11 @@ async function lookAtProvider(
     if (found === undefined) {
       const { failure } = provider.models
       const status = failure === undefined ? undefined : await looked.probe(signal).catch(() => undefined)
-      return { ms, ...(failure === undefined ? {} : { detail: failure }), ...(status === undefined ? {} : { status }) }
+      return {
+        ms,
+        ...(failure === undefined ? {} : { detail: failure.message }),
+        ...(status === undefined ? {} : { status }),
+      }
     }
     return {
       ...{ ms, modelCount: found.length, models: found.slice(0, modelsMax).map(({ upstream }) => upstream) },

@@ -5,6 +5,7 @@ import type { OfferedModel } from '../../formats/model.ts'
 import { offered } from '../../gateway/testing.ts'
 import type { ProviderAttempts } from '../../observe/provider-attempts.ts'
 import type { ModelHealth, ProviderHealth } from '../../service/health/health.ts'
+import { ModelListError } from '../../upstream/list-models.ts'
 import type { UnpricedModels } from '../unpriced-models.ts'
 import { providerEntry } from './provider-entries.ts'
 
@@ -28,7 +29,7 @@ function entryOf({
 }: {
   readonly entry?: Partial<ParsedProvider>
   readonly models?: readonly OfferedModel[]
-  readonly modelsFailure?: string
+  readonly modelsFailure?: Error
   readonly unpriced?: UnpricedModels
   readonly health?: Partial<ProviderHealth>
   readonly attempts?: ProviderAttempts
@@ -130,15 +131,27 @@ describe('the state of a provider', () => {
     ['it answers', { health: {} }, { kind: 'ok' }],
     [
       'it did not list its models, and no other request was sent',
-      { modelsFailure: 'GET /models answered 401' },
-      { kind: 'failing', failure: 'model_list', detail: 'GET /models answered 401' },
+      { modelsFailure: new ModelListError('GET /models answered 500', 500) },
+      { kind: 'failing', failure: 'model_list', detail: 'GET /models answered 500' },
     ],
+    ...[401, 403].map(
+      (status) =>
+        [
+          `its key was refused for the list with ${status}, and no other request was sent`,
+          { models: two, modelsFailure: new ModelListError(`GET /models answered ${status}`, status) },
+          { kind: 'failing', failure: 'credential', detail: `GET /models answered ${status}` },
+        ] as const,
+    ),
     [
       'it answers, although it did not tell its models',
-      { modelsFailure: 'GET /models answered 404', health: {} },
+      { modelsFailure: new ModelListError('GET /models answered 401', 401), health: {} },
       { kind: 'ok' },
     ],
-    ['it told its models before', { modelsFailure: 'GET /models answered 503', models: two }, { kind: 'ok' }],
+    [
+      'it told its models before',
+      { modelsFailure: new ModelListError('GET /models answered 503', 503), models: two },
+      { kind: 'ok' },
+    ],
     ['its last attempt failed', { health: { failure: 'server_error' } }, { kind: 'failing', failure: 'server_error' }],
     [
       'its breaker is open',

@@ -6,6 +6,7 @@ import type { ProviderAttempts } from '../../observe/provider-attempts.ts'
 import type { FailureClass } from '../../service/failure.ts'
 import type { Unavailability } from '../../service/health/health-state.ts'
 import type { ModelHealth, ProviderHealth } from '../../service/health/health.ts'
+import { ModelListError } from '../../upstream/list-models.ts'
 import type { UnpricedModels } from '../unpriced-models.ts'
 
 /** Limit of offered models, and of cooling models. */
@@ -17,7 +18,7 @@ export interface ProviderFacts {
   /** `undefined`: not listed yet. */
   readonly models: readonly OfferedModel[] | undefined
   /** Why listing its models failed. */
-  readonly modelsFailure?: string | undefined
+  readonly modelsFailure?: Error | undefined
   readonly unpriced?: UnpricedModels | undefined
   /** `undefined`: no request was sent yet. */
   readonly health: ProviderHealth | undefined
@@ -93,14 +94,18 @@ function stateOf(
   if (!enabled) return { kind: 'off' }
   if (lacks !== undefined) return { kind: 'unavailable', lacks }
   // Before the first request, only the model list is known.
-  if (health === undefined)
-    return models === undefined && modelsFailure !== undefined
-      ? { kind: 'failing', failure: 'model_list', detail: modelsFailure }
-      : { kind: 'ok' }
+  if (health === undefined) return modelsFailure === undefined ? { kind: 'ok' } : listed(modelsFailure, models)
   if (health.unavailable !== undefined) return cooling(health.unavailable, health.failure, now)
   const soonest = soonestOfAll(models, health.models)
   if (soonest !== undefined) return cooling(soonest.unavailable, soonest.failure, now)
   return health.failure === undefined ? { kind: 'ok' } : { kind: 'failing', failure: health.failure }
+}
+
+/** A refused key concerns more than the list. Any other failure matters only while there is no list. */
+function listed(failure: Error, models: readonly OfferedModel[] | undefined): ProviderState {
+  const isKeyRefused = failure instanceof ModelListError && failure.isKeyRefused
+  if (!isKeyRefused && models !== undefined) return { kind: 'ok' }
+  return { kind: 'failing', failure: isKeyRefused ? 'credential' : 'model_list', detail: failure.message }
 }
 
 /** If all models of a provider cool down, so does the provider, until its first model is available again. */

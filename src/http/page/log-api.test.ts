@@ -92,7 +92,7 @@ describe('GET /api/log', () => {
 
   test('asks with filters and a place', async () => {
     const { questions } = await ask(
-      '?model=m&provider=b&person=ann&key=k&error=e&api=chat&text=r&status=failed&limit=5&before=7-3' +
+      '?model=m&provider=b&person=ann&key=k&error=e&api=chat&text=r&status=failed&failed=yes&limit=5&before=7-3' +
         '&from=2026-11-22T10:00:00Z&to=2026-11-23T10:00:00Z&first_token_ms=20&total_ms=100&tokens=7&cost=0.0000015',
     )
     expect(questions).toEqual([
@@ -109,6 +109,7 @@ describe('GET /api/log', () => {
           api: 'chat',
           text: 'r',
           status: 'failed',
+          hasFailed: true,
           firstMsMin: 20,
           msMin: 100,
           tokensMin: 7,
@@ -124,6 +125,7 @@ describe('GET /api/log', () => {
   test.each([
     ['?status=700', 'status'],
     ['?status=fine', 'status'],
+    ['?failed=no', 'failed'],
     ['?limit=0', 'limit'],
     ['?limit=1001', 'limit'],
     ['?before=7', 'before'],

@@ -89,6 +89,7 @@ function filterOf(query: URLSearchParams): RequestFilter {
     ...present('api', nameOf(query, 'api')),
     ...present('text', nameOf(query, 'text')),
     ...present('status', statusOf(query)),
+    ...present('hasFailed', choiceOf(query, 'failed', ['yes'], undefined) && true),
     ...present('firstMsMin', leastOf(query, 'first_token_ms')),
     ...present('msMin', leastOf(query, 'total_ms')),
     ...present('tokensMin', leastOf(query, 'tokens')),

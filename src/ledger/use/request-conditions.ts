@@ -61,7 +61,7 @@ export async function requestConditions(
 /** The rarest first. @throws {NothingMatches} */
 async function partsOf(
   { line, people }: RequestScope,
-  { model, provider, person, key, session, status, error, api, text, ...minimums }: RequestFilter,
+  { model, provider, person, key, session, status, hasFailed, error, api, text, ...minimums }: RequestFilter,
   options: ConditionOptions,
 ): Promise<readonly Part[]> {
   const { names } = options
@@ -84,6 +84,7 @@ async function partsOf(
   if (status !== undefined) parts.push(statusPart(status))
   if (model !== undefined) parts.push(byLabel('model', await label('model', model)))
   if (provider !== undefined) parts.push(providerPart(await label('provider', provider)))
+  if (hasFailed === true) parts.push(failedPart)
   if (api !== undefined) parts.push({ filter: sql`api IN ${listSql(await label('api', api))}` })
   parts.push(...minimumParts(minimums))
   // An index by text is few requests; a search by text alone is by time.
@@ -132,6 +133,12 @@ function providerPart(ids: readonly number[]): Part {
       SELECT 1 FROM attempt WHERE attempt.seq = request.seq AND attempt.provider IN ${list})))`,
     indexes: [...ids.map((id) => sql`provider = ${id}`), hasAttempts],
   }
+}
+
+/** The only attempt of a request has failed if nothing was answered, or if its stream was cut. */
+const failedPart: Part = {
+  filter: statement('EXISTS (SELECT 1 FROM attempt WHERE attempt.seq = request.seq AND attempt.class <> 0)'),
+  indexes: [hasAttempts, statement(outcomeConditions.cut)],
 }
 
 function minimumParts({

@@ -28,6 +28,8 @@ export interface RequestFilter {
   readonly session?: string
   /** An outcome, or an HTTP status. */
   readonly status?: StoredOutcome | number
+  /** A provider failed, or was passed over. */
+  readonly hasFailed?: true
   /** Code of the error. */
   readonly error?: string
   /** The format of the request. */

@@ -104,6 +104,7 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
     ['an outcome', { status: 'failed' }, isFailed],
     ['answers', { status: 'ok' }, (index) => !isFailed(index) && index !== 299],
     ['cut answers', { status: 'cut' }, (index) => index === 299],
+    ['a failed provider', { hasFailed: true }, isFromB],
     ['a status', { status: 502 }, isFailed],
     ['an error', { error: 'provider_error' }, isFailed],
     ['a format', { api: 'chat' }, () => true],
@@ -114,6 +115,7 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
     ['cost', { costMin: 1_000 }, (index) => !isFailed(index)],
     ['the beginning of an id', { text: 'r-01' }, (index) => index >= 10 && index < 20],
     ['a part of a name', { text: 'AMA_' }, (index) => index % 2 === 1],
+    ['a failed provider in a failed request', { hasFailed: true, status: 'failed' }, isFailed],
     ['several conditions', { model: 'llama_3', provider: 'b' }, isFailed],
     ['a model of a person', { model: 'llama_3', person: 'ann' }, (index) => index % 10 === 1],
   ])('are found by %s', async (_, filter, isWanted) => {

@@ -72,6 +72,7 @@ describe('health', () => {
     test('rests the provider when its list of models is refused too', () => {
       const { book } = subject()
       book.keyRefused('groq')
+      expect(book.inspect().size).toBe(0)
       for (let time = 0; time < 3; time += 1) refuse(book, 'small')
       expect(book.of('groq', 'third').unavailable()).toEqual(resting)
     })

@@ -175,6 +175,8 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
         providers
           .values()
           .filter(isCurrent)
+          // A refused list of models alone is no use of a provider.
+          .filter(({ subject: { provider }, state: { lastOutcome } }) => lastOutcome ?? modelsByProvider.has(provider))
           .map(({ subject: { provider }, state: ofProvider }) => [
             provider,
             inspectProvider(ofProvider, modelsByProvider.get(provider) ?? []),

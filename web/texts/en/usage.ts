@@ -35,8 +35,8 @@ export const usage = {
   failed: (errors: string, share: string, left: string) => `${errors} failed (${share}), ${left} left by their client`,
   failures: { requests: 'Failed requests by error', attempts: 'Failed attempts by class' },
   from: 'From',
-  groups: { model: 'Model', provider: 'Provider', person: 'Person', team: 'Team', key: 'Key' },
-  groupsIn: { model: 'model', provider: 'provider', person: 'person', team: 'team', key: 'key' },
+  groups: { model: 'Model', provider: 'Provider', person: 'Person', team: 'Team', key: 'Key', session: 'Session' },
+  groupsIn: { model: 'model', provider: 'provider', person: 'person', team: 'team', key: 'key', session: 'session' },
   inLast: {
     hours: (count: number) => plural(count, 'in the last hour', 'in the last # hours'),
     days: (count: number) => plural(count, 'in the last day', 'in the last # days'),
@@ -62,6 +62,7 @@ export const usage = {
     person: 'no person, such as programs',
     team: 'no team',
     key: 'without a key',
+    session: 'without a session',
   },
   nothing: (span: string) => `Nothing was used ${span}.`,
   nothingMeasured: 'nothing was measured',
