@@ -10,6 +10,14 @@ export type WireErrorType =
   | 'overloaded_error'
   | 'insufficient_quota'
 
+/** What the page of an error says. */
+export interface ErrorPageTexts {
+  readonly message: string
+  readonly advice?: string | undefined
+  /** Of {@link WireError.wayOn}. */
+  readonly wayOn?: string | undefined
+}
+
 /** An error for the client: status, and the body `{"error":{message,type,param,code}}`. */
 export class WireError extends Error {
   override readonly name = 'WireError'
@@ -26,6 +34,9 @@ export class WireError extends Error {
   /** A way on from the page of the error, beside the one to the start. */
   readonly wayOn: { readonly path: string; readonly text: string } | undefined
 
+  /** Its page in other languages than English, by their codes. */
+  readonly translations: Readonly<Record<string, ErrorPageTexts>>
+
   constructor(
     status: number,
     type: WireErrorType,
@@ -37,6 +48,7 @@ export class WireError extends Error {
       readonly headers?: Readonly<Record<string, string>>
       readonly advice?: string
       readonly wayOn?: WireError['wayOn']
+      readonly translations?: WireError['translations']
       readonly cause?: unknown
     } = {},
   ) {
@@ -49,6 +61,7 @@ export class WireError extends Error {
     this.headers = options.headers ?? {}
     this.advice = options.advice
     this.wayOn = options.wayOn
+    this.translations = options.translations ?? {}
   }
 
   /** The body of the response. */

@@ -30,6 +30,20 @@ describe('an error', () => {
     expect(page).toContain('request id-1')
   })
 
+  test('as a page follows the language of the browser, if the error has it', async () => {
+    const { wayOn, ...german } = { message: 'Verweigert', advice: 'Fragen Sie <Ada>.', wayOn: 'Anders anmelden' }
+    const error = new WireError(403, 'permission_error', 'access_denied', 'Access Denied', {
+      wayOn: { path: '/auth/provider', text: 'Sign in as someone else' },
+      translations: { de: { ...german, wayOn } },
+    })
+    const pageFor = (language: string) => errorPage(error, 'id-1', new Headers({ 'accept-language': language })).text()
+    const page = await pageFor('de-AT, en;q=0.5')
+    for (const text of ['<html lang="de">', '<h1>Verweigert</h1>', 'Sie &#60;Ada&#62;.', `>${wayOn}</a>`, 'Zurück'])
+      expect(page).toContain(text)
+    expect(await pageFor('fr, en;q=0.5')).toContain('<h1>Access Denied</h1>')
+    expect(page).not.toContain('Access Denied')
+  })
+
   test('as a page has no scripts, frames or caching', () => {
     const { headers } = errorPage(
       new WireError(401, 'authentication_error', 'invalid_session', 'x', { headers: { 'set-cookie': 'a=b' } }),

@@ -3,6 +3,7 @@ import { WireError } from '../formats/error.ts'
 import type { Caller } from '../people/person.ts'
 import { errorResponse, errorHeaders } from './error-response.ts'
 import type { OriginPolicy } from './origin-policy.ts'
+import { languageHeaders, languageOf } from './page/page-files.ts'
 import { passGuards, type Guard } from './pass-guards.ts'
 import type { Route, Router } from './route.ts'
 import { idleSeconds, ServedContext, type ContextServer } from './served-context.ts'
@@ -151,7 +152,8 @@ function refusal(context: ServedContext, error: WireError, { router }: Routing):
   const { request, id } = context
   const format = router.formatOf(context.path, request.headers)
   if (format !== undefined) context.onRefusal(error)
-  return format === undefined && wantsPage(request) ? errorPage(error, id) : errorResponse(error, id, { format })
+  if (format === undefined && wantsPage(request)) return errorPage(error, id, request.headers)
+  return errorResponse(error, id, { format })
 }
 
 /** Keeps browsers from taking an answer for another type than it says. */
@@ -269,20 +271,29 @@ export function wantsPage(request: Request): boolean {
   return (mode === null || mode === 'navigate') && (request.headers.get('accept') ?? '').includes('text/html')
 }
 
-/** An error as a small static page: message, advice and a link to the start. Of the request it shows only the id. */
-export function errorPage(error: WireError, id: string): Response {
-  const advice = error.advice === undefined ? '' : `\n<p>${escapeHtml(error.advice)}</p>`
-  const { wayOn } = error
-  const link = wayOn === undefined ? '' : `<p><a href="${escapeHtml(wayOn.path)}">${escapeHtml(wayOn.text)}</a></p>\n`
+const backLinks: Readonly<Record<string, string>> = { en: 'Back to the start', de: 'Zurück zum Anfang' }
+
+/**
+ * An error as a small static page: message, advice and a link to the start, in the language of the browser if the error
+ * has it. Of the request it shows only the id.
+ */
+export function errorPage(error: WireError, id: string, headers = new Headers()): Response {
+  const { wayOn, translations } = error
+  const language = languageOf(headers, ['en', ...Object.keys(translations)])
+  const texts = translations[language] ?? { message: error.message, advice: error.advice, wayOn: wayOn?.text }
+  const message = escapeHtml(texts.message)
+  const advice = texts.advice === undefined ? '' : `\n<p>${escapeHtml(texts.advice)}</p>`
+  const onText = texts.wayOn ?? wayOn?.text ?? ''
+  const link = wayOn === undefined ? '' : `<p><a href="${escapeHtml(wayOn.path)}">${escapeHtml(onText)}</a></p>\n`
   const body = `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(error.message)}</title>
+<title>${message}</title>
 <style>${style}</style>
 <main>
-<h1>${escapeHtml(error.message)}</h1>${advice}
-${link}<p><a href="/">Back to the start</a></p>
+<h1>${message}</h1>${advice}
+${link}<p><a href="/">${backLinks[language] ?? backLinks['en']}</a></p>
 <p><small>${error.status} ${escapeHtml(error.code)} · request ${escapeHtml(id)}</small></p>
 </main>
 </html>
@@ -292,6 +303,7 @@ ${link}<p><a href="/">Back to the start</a></p>
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': policy,
+      vary: languageHeaders,
       ...errorHeaders(error, id),
     },
   })

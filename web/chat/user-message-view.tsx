@@ -42,7 +42,9 @@ export function UserMessageView({ message, isLast, isEdited, actions }: UserMess
         {message.text === '' ? null : (
           <p
             dir="auto"
-            className="min-w-0 rounded-2xl border border-transparent bg-hover px-4 py-2 whitespace-pre-wrap wrap-anywhere"
+            className={
+              'min-w-0 rounded-2xl border border-transparent bg-hover px-4 py-2 whitespace-pre-wrap ' + 'wrap-anywhere'
+            }
           >
             {message.text}
           </p>

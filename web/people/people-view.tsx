@@ -171,8 +171,8 @@ function Person({ person, answer, now, end, onBlock }: PersonProps): ReactNode {
           aria-controls={id}
           title={say.people.more(userName)}
           className={
-            'relative flex min-h-13 w-full flex-wrap items-center gap-x-4 gap-y-1 rounded-xl p-3 pr-9 text-start text-sm ' +
-            'hover:bg-hover @2xl:grid @2xl:grid-cols-[minmax(0,1.5fr)_8rem_6rem_8.5rem_minmax(0,1fr)]'
+            'relative flex min-h-13 w-full flex-wrap items-center gap-x-4 gap-y-1 rounded-xl p-3 pr-9 text-start ' +
+            'text-sm hover:bg-hover @2xl:grid @2xl:grid-cols-[minmax(0,1.5fr)_8rem_6rem_8.5rem_minmax(0,1fr)]'
           }
           onClick={() => setOpen(!isOpen)}
         >

@@ -78,7 +78,9 @@ export const RequestLine = memo(function RequestLine({
       {hasUsers ? (
         <td
           role="cell"
-          className="truncate text-xs text-muted [grid-area:1/2] @2xl:[grid-area:1/3] @4xl:text-sm @4xl:[grid-area:auto]"
+          className={
+            'truncate text-xs text-muted [grid-area:1/2] @2xl:[grid-area:1/3] @4xl:text-sm ' + '@4xl:[grid-area:auto]'
+          }
         >
           {user ?? '–'}
         </td>
@@ -92,7 +94,10 @@ export const RequestLine = memo(function RequestLine({
       </td>
       <td
         role="cell"
-        className="max-h-11 overflow-hidden [grid-area:3/1/4/5] @2xl:[grid-area:2/1/3/4] @4xl:max-h-16 @4xl:[grid-area:auto]"
+        className={
+          'max-h-11 overflow-hidden [grid-area:3/1/4/5] @2xl:[grid-area:2/1/3/4] @4xl:max-h-16 ' +
+          '@4xl:[grid-area:auto]'
+        }
       >
         {trail.length === 0 ? (
           <span className="text-muted">{say.requests.noProviderInLine}</span>
@@ -103,8 +108,8 @@ export const RequestLine = memo(function RequestLine({
       <td
         role="cell"
         className={
-          'max-w-40 justify-self-end [grid-area:1/3/2/5] @2xl:[grid-area:1/4/2/6] @4xl:max-w-full @4xl:justify-self-start ' +
-          '@4xl:[grid-area:auto]'
+          'max-w-40 justify-self-end [grid-area:1/3/2/5] @2xl:[grid-area:1/4/2/6] @4xl:max-w-full ' +
+          '@4xl:justify-self-start @4xl:[grid-area:auto]'
         }
       >
         <StatusWord request={request} />
@@ -125,7 +130,8 @@ export const RequestLine = memo(function RequestLine({
       <td
         role="cell"
         className={
-          'text-right whitespace-nowrap text-muted [grid-area:2/4] @2xl:[grid-area:2/5] @4xl:text-ink @4xl:[grid-area:auto]'
+          'text-right whitespace-nowrap text-muted [grid-area:2/4] @2xl:[grid-area:2/5] @4xl:text-ink ' +
+          '@4xl:[grid-area:auto]'
         }
       >
         {shortCost(request)}

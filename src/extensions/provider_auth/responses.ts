@@ -29,6 +29,33 @@ export function redirect(status: 302 | 303, location: string, setCookies: readon
   return new Response(null, { status, headers: headersOf({ location }, setCookies) })
 }
 
+/** Of the path that starts a sign-in: with another account than the one that was refused. */
+export const anotherAccount = '?another'
+
+const deniedInGerman = 'Zugriff verweigert'
+
+/** 403: the person refused at the identity provider. */
+export function accessDenied(): WireError {
+  return new WireError(403, 'permission_error', 'access_denied', 'Access Denied', {
+    translations: { de: { message: deniedInGerman } },
+  })
+}
+
+/** 403: `restrict_to` does not name the account of the person. */
+export function accountDenied(userName: string, identityProvider: string | undefined): WireError {
+  const advice =
+    `You are signed in at ${identityProvider ?? 'the identity provider'} as ${userName}. ` +
+    'Ask the owner of this service to let you in.'
+  const german =
+    `Sie sind bei ${identityProvider ?? 'dem Identitätsanbieter'} als ${userName} angemeldet. ` +
+    'Bitten Sie den Eigentümer dieses Dienstes, Sie einzulassen.'
+  return new WireError(403, 'permission_error', 'access_denied', 'Access Denied', {
+    advice,
+    wayOn: { path: `/auth/provider${anotherAccount}`, text: 'Sign in as someone else' },
+    translations: { de: { message: deniedInGerman, advice: german, wayOn: 'Mit einem anderen Konto anmelden' } },
+  })
+}
+
 /** A copy of an error with an additional header. */
 export class ErrorWithHeader extends WireError {
   constructor(error: WireError, name: string, value: string) {
@@ -36,6 +63,7 @@ export class ErrorWithHeader extends WireError {
       ...(error.param === null ? {} : { param: error.param }),
       ...(error.advice === undefined ? {} : { advice: error.advice }),
       wayOn: error.wayOn,
+      translations: error.translations,
       headers: { ...error.headers, [name]: value },
       cause: error.cause,
     })

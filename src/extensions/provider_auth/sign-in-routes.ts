@@ -4,7 +4,7 @@ import type { ExtensionLog, ExtensionRoute, RequestContext } from '../extension.
 import { parseCallbackQuery } from './oauth/callback-query.ts'
 import { StateError, type Flows } from './oauth/flows.ts'
 import type { Identity, IdentityProvider } from './oauth/identity-provider.ts'
-import { ErrorWithHeader, redirect } from './responses.ts'
+import { accountDenied, anotherAccount, ErrorWithHeader, redirect } from './responses.ts'
 import { mayBeNavigation } from './session/browser.ts'
 import type { Credentials } from './session/credentials.ts'
 import { deviceOf } from './session/device.ts'
@@ -30,9 +30,6 @@ export interface SignInOptions {
   readonly onRefused: (identity: Identity) => Promise<void>
   readonly log: ExtensionLog
 }
-
-/** Of the path that starts a sign-in: with another account than the one that was refused. */
-const anotherAccount = '?another'
 
 /** One way in: from the page to the identity provider, and back. */
 class SignIn {
@@ -105,12 +102,7 @@ class SignIn {
     if (restrictTo === undefined || restrictTo.allows(identity)) return
     log.warn('sign-in refused', { request, user: identity.userName, id: identity.userId, reason: 'not in restrict_to' })
     await onRefused(identity)
-    throw new WireError(403, 'permission_error', 'access_denied', 'Access Denied', {
-      advice:
-        `You are signed in at ${this.#options.oauth?.identityProvider.displayName ?? 'the identity provider'} as ` +
-        `${identity.userName}. Ask the owner of this service to let you in.`,
-      wayOn: { path: `/auth/provider${anotherAccount}`, text: 'Sign in as someone else' },
-    })
+    throw accountDenied(identity.userName, this.#options.oauth?.identityProvider.displayName)
   }
 
   async #logged<Value>(stage: string, context: RequestContext, work: () => Promise<Value>): Promise<Value> {

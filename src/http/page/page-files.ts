@@ -139,7 +139,7 @@ export function languageOf(headers: Headers, languages: readonly string[]): stri
 }
 
 /** Request headers that {@link languageOf} reads, for `Vary`. */
-const languageHeaders = 'accept-language, cookie'
+export const languageHeaders = 'accept-language, cookie'
 
 function preferred(accepted: string, languages: readonly string[]): string | undefined {
   let best: string | undefined,

@@ -1,5 +1,6 @@
 import { WireError } from '../../../formats/error.ts'
 import type { ExtensionLog } from '../../extension.ts'
+import { accessDenied } from '../responses.ts'
 import type { CallbackParameters } from './identity-provider.ts'
 
 /** The issuer that a callback must come from (RFC 9207 section 2.4). */
@@ -61,7 +62,7 @@ export function invalidIssuer(log: ExtensionLog, reason: string): WireError {
 }
 
 function providerError(error: string, log: ExtensionLog): WireError {
-  if (error === 'access_denied') return new WireError(403, 'permission_error', 'access_denied', 'Access Denied')
+  if (error === 'access_denied') return accessDenied()
   log.warn('the identity provider returned an error', {
     stage: 'callback',
     reason: knownErrors.has(error) ? error : 'unknown',
