@@ -162,11 +162,11 @@ describe('complaint', () => {
     expect(rig.upstreams[0]?.hits).toHaveLength(2)
   })
 
-  test('3 › count_tokens missing or wrong: counted by Messages, else 501 without a repeat', async () => {
+  test('3 › count_tokens missing or wrong: counted by Messages, else estimated, and nobody is asked', async () => {
     const rig = await greeting(chatLanguage)
     const { max_tokens: _, ...counted } = asked
     const { status, headers } = await rig.post('/v1/messages/count_tokens', counted)
-    expect([status, headers.get('x-should-retry'), rig.upstreams[0]?.hits.length]).toEqual([501, 'false', 0])
+    expect([status, headers.get('x-svc-estimated'), rig.upstreams[0]?.hits.length]).toEqual([200, '1', 0])
     await using native = await serve([refuses(messagesLanguage, 200, { input_tokens: 14 })])
     expect((await native.post('/v1/messages/count_tokens', counted)).json).toEqual({ input_tokens: 14 })
   })

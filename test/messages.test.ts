@@ -123,13 +123,15 @@ describe('POST /v1/messages at a provider that speaks it', () => {
     expect(bodyOf(upstream)).toEqual({ ...question, system: 'Be kind.', speed: 'fast', max_tokens: 7 })
   })
 
-  test('counts tokens there, and refuses it elsewhere', async () => {
+  test('counts tokens there, and estimates them elsewhere', async () => {
     using upstream = faultUpstream((exchange) => exchange.write(reply(200, '{"input_tokens":14}')))
+    using old = faultUpstream((exchange) => exchange.write(reply(404, '{"detail":"Not Found"}')))
     using other = faultUpstream(chatOnly.says('Hi'))
     await using service = await startService({
       providers: [
         provider('a', upstream.url, ['m'], { protocol: 'anthropic' }),
         provider('b', other.url, ['chat-only']),
+        provider('c', old.url, ['old'], { protocol: 'anthropic' }),
       ],
     })
     const { max_tokens: _, ...countable } = question
@@ -137,8 +139,18 @@ describe('POST /v1/messages at a provider that speaks it', () => {
     expect([counted.status, counted.text]).toEqual([200, '{"input_tokens":14}'])
     expect(upstream.hits[0]?.path).toBe('/v1/messages/count_tokens')
     const elsewhere = await post(service.url, JSON.stringify({ ...countable, model: 'chat-only' }), {}, '/count_tokens')
-    expect([elsewhere.status, elsewhere.headers.get('x-should-retry')]).toEqual([501, 'false'])
-    expect(elsewhere.json).toMatchObject({ type: 'error', error: { type: 'api_error' } })
+    expect([
+      elsewhere.status,
+      elsewhere.headers.get('x-svc-estimated'),
+      elsewhere.headers.get('x-svc-attempts'),
+    ]).toEqual([200, '1', '0'])
+    expect(pick(elsewhere.json, 'input_tokens')).toBeWithin(5, 60)
+    const lacking = await post(service.url, JSON.stringify({ ...countable, model: 'old' }), {}, '/count_tokens')
+    expect([lacking.status, lacking.headers.get('x-svc-estimated')]).toEqual([200, '1'])
+    expect([lacking.headers.get('x-svc-trail'), lacking.json]).toEqual([
+      expect.stringMatching(/^c;status=404/),
+      elsewhere.json,
+    ])
     const unknown = await post(service.url, JSON.stringify({ ...countable, model: 'x' }), {}, '/count_tokens')
     expect([unknown.status, pick(unknown.json, 'error', 'type')]).toEqual([404, 'not_found_error'])
     expect(other.hits).toBeEmpty()

@@ -76,6 +76,8 @@ export interface Format {
   readonly startsLate?: true
   /** The error if providers offer a model but none serves this format. Default: the model is not found. */
   unserved?(model: string): WireError
+  /** The answer to a request to count tokens, where no provider of the model counts them. @param tokens estimated */
+  estimate?(tokens: number): JsonObject
   /** A header that its clients send on every path. On paths that formats share it selects the shape of errors. */
   readonly clientHeader?: string
   /** Absent: models are listed as for chat completions. */

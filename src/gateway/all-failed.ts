@@ -91,6 +91,16 @@ export function policyViolation(failure: UpstreamFailure): WireError {
   )
 }
 
+/** No provider of a model counts tokens: svc estimates them. */
+export class CannotCount extends Error {
+  override readonly name = 'CannotCount'
+}
+
+/** All providers that were asked lack the endpoint. */
+export function lackEndpoint({ failures, skipped }: AllFailed): boolean {
+  return skipped.length === 0 && failures.every(({ failure: { status } }) => status === 404 || status === 501)
+}
+
 /** The service itself is at its limit of requests or memory (failover.md rows 41 and 42). */
 export function overloaded(message: string, cause?: unknown, headers?: Readonly<Record<string, string>>): WireError {
   return new WireError(503, 'overloaded_error', 'overloaded', message, {

@@ -11,7 +11,15 @@ import { Changes } from '../service/changes.ts'
 import { AllFailed, failover, type CandidateReply, type CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call, CallSignal } from '../service/service.ts'
-import { allFailed, modelNotAllowed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
+import {
+  allFailed,
+  CannotCount,
+  lackEndpoint,
+  modelNotAllowed,
+  modelNotFound,
+  overloaded,
+  policyViolation,
+} from './all-failed.ts'
 import { budgeted, isUnpriced } from './budgeted.ts'
 import { directory, type ModelCandidates } from './directory.ts'
 import type { GatewayCall } from './gateway-call.ts'
@@ -70,6 +78,7 @@ export interface Gateway {
    * @param releaseRequest called when a stream can no longer be resumed, so that the bytes of its request can be freed
    * @throws {WireError} model_not_found, model_not_allowed, provider_error, content_policy_violation, overloaded; the
    *   call's abort reason when the caller has left
+   * @throws {CannotCount} the request is to count tokens
    */
   answer(request: Ask, call: GatewayCall, releaseRequest?: () => void): Promise<ServedReply>
   models(): readonly ListedModel[]
@@ -131,11 +140,11 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
 
   async function answer(request: Ask, call: GatewayCall, releaseRequest?: () => void): Promise<ServedReply> {
     const found = areListsPending() ? await find(request.model, call) : models.find(request.model)
-    const { needsSameModel, stopsInDoubt = false, unserved = modelNotFound } = formats[request.format]
+    const { needsSameModel, stopsInDoubt = false } = formats[request.format]
     const offered = needsSameModel ? found.sameModel : found.candidates
     const offering = call.access === undefined ? offered : permitted(call.access, offered, request, found)
     const spoken = speaking(offering, request)
-    if (spoken.length === 0) throw (offering.length === 0 ? modelNotFound : unserved)(request.model)
+    if (spoken.length === 0) throw unserved(request, offering.length > 0)
     const candidates = withinBudgets(spoken, call, found)
     const walk: CandidateWalk<ModelCandidate, Reply> = failover(
       candidates,
@@ -155,7 +164,7 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
       const isResumable = onCut === 'resume' && candidates.length > 1
       return resumed(served, { first: first.reply, request, call, walk, isResumable, releaseRequest })
     } catch (error) {
-      throw wireErrorOf(error, request.model)
+      throw wireErrorOf(error, request)
     }
   }
 
@@ -240,8 +249,16 @@ async function askPastPolicy(candidate: ModelCandidate, request: Ask, call: Call
   }
 }
 
-function wireErrorOf(error: unknown, model: string): unknown {
-  if (error instanceof AllFailed) return allFailed(model, error)
+/** @param isOffered providers have the model, but none serves the format */
+function unserved({ format, model }: Ask, isOffered: boolean): Error {
+  const { unserved: errorOf = modelNotFound, estimate } = formats[format]
+  if (isOffered && estimate !== undefined) return new CannotCount()
+  return isOffered ? errorOf(model) : modelNotFound(model)
+}
+
+function wireErrorOf(error: unknown, { format, model }: Ask): unknown {
+  if (error instanceof AllFailed)
+    return formats[format].estimate !== undefined && lackEndpoint(error) ? new CannotCount() : allFailed(model, error)
   if (!(error instanceof UpstreamFailure)) return error
   return error.failure === 'content_policy'
     ? policyViolation(error)

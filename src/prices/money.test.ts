@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { amountOf, reportedAmount, usdOf } from './money.ts'
+import { amountOf, reportedAmount, usdOf, usdText } from './money.ts'
 import type { Rates } from './rates.ts'
 import type { Units } from './units.ts'
 
@@ -129,4 +129,10 @@ describe('a reported amount', () => {
 
 test('USD are the nearest number to the nano-USD', () => {
   expect([usdOf(5_300_000), usdOf(1), usdOf(0)]).toEqual([0.0053, 1e-9, 0])
+})
+
+test('an amount as text has all its digits, and no exponent', () => {
+  const shown = [0, 1, 60_000, 1_000_000_000, 12_340_000_000, Number.MAX_SAFE_INTEGER].map(usdText)
+  expect(shown).toEqual(['0', '0.000000001', '0.00006', '1', '12.34', '9007199.254740991'])
+  fc.assert(fc.property(fc.nat(), (nanoUsd) => reportedAmount(Number(usdText(nanoUsd))) === nanoUsd))
 })

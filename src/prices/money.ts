@@ -53,6 +53,12 @@ function picoOf(count: number, rate: number): number {
   return count === 0 ? 0 : count * (rate % picoPerNano)
 }
 
+/** An amount as decimal text in USD: `0.00006`. @param nanoUsd whole */
+export function usdText(nanoUsd: number): string {
+  const digits = String(nanoUsd).padStart(10, '0')
+  return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '')
+}
+
 /** An amount that a provider reported in USD, as nano-USD, rounded up; `undefined` unless it is 0 or more. */
 export function reportedAmount(usd: number | undefined): number | undefined {
   if (usd === undefined || !(usd >= 0) || usd === Infinity) return undefined

@@ -21,7 +21,7 @@ import { parsedJson } from './whole-response.ts'
 /** Of embeddings: as in the widely used format. */
 const { answerBytesMax = 0 } = embeddings
 
-/** Counts the tokens of a request. Only Google counts them. */
+/** Counts the tokens of a request. Only Google counts them; else svc estimates. */
 export const countGeminiTokens: Format = {
   ...actionOf({
     name: 'gemini_count_tokens',
@@ -32,7 +32,7 @@ export const countGeminiTokens: Format = {
   path: '/v1beta/models/{model}:countTokens',
   demand: freeDemandReader(geminiPrompt),
   otherPaths: ['/v1/models/{model}:countTokens'],
-  unserved: (model) => notSupported(`No provider of the model '${model}' counts tokens`),
+  estimate: (tokens) => ({ totalTokens: tokens }),
 }
 
 /** Makes the embedding of one content. */

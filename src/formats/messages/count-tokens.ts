@@ -1,6 +1,5 @@
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { freeDemandReader } from '../demand.ts'
-import { WireError } from '../error.ts'
 import { numberOf } from '../exact-json.ts'
 import type { Envelope, Format } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -12,7 +11,7 @@ import { parseMessage } from './whole-message.ts'
 
 const { talk: _talk, stream: _stream, ...shared } = messagesOfCallers
 
-/** Counts the tokens of a request for Messages. Only providers that speak Messages can. */
+/** Counts the tokens of a request for Messages. Only providers that speak Messages can; else svc estimates. */
 export const countTokens: Format = {
   ...shared,
   name: 'count_tokens',
@@ -23,10 +22,7 @@ export const countTokens: Format = {
   needsSameModel: true,
   isOptional: true,
   demand: freeDemandReader(messagesPrompt),
-  unserved: (model) =>
-    new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' counts tokens`, {
-      headers: { 'x-should-retry': 'false' },
-    }),
+  estimate: (tokens) => ({ input_tokens: tokens }),
   passThrough: {
     write: messagesOfCallers.passThrough.write,
     readWhole(body) {

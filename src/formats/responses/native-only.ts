@@ -16,6 +16,7 @@ import { readResponseUsage } from './response-object.ts'
 export const inputTokens: Format = {
   ...nativeOnly('input_tokens', 'counts tokens', ({ input_tokens }) => numberOf(input_tokens) !== undefined),
   demand: freeDemandReader(responsesPrompt),
+  estimate: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
 }
 
 /** Makes a conversation shorter. Only its maker can read the result. */

@@ -3,6 +3,7 @@ import { unslicedBytesMax } from '../../bytes/pace.ts'
 import type { WireError } from '../../formats/error.ts'
 import { formats } from '../../formats/format-list.ts'
 import type { Format, Refusal } from '../../formats/format.ts'
+import { CannotCount } from '../../gateway/all-failed.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import { sharedTimers, type SharedTimers } from '../../service/shared-timers.ts'
@@ -103,12 +104,31 @@ async function answer(request: ApiRequest, timers: SharedTimers): Promise<Respon
     request.endDeadline()
     return wholeResponse(request, served, served.reply)
   } catch (error) {
-    const described = describe(error, request)
-    const sent = request.stream ? (format.stream?.refusal?.(described) ?? described) : described
-    if (!(sent instanceof Uint8Array)) return refuse(request, sent, error)
-    request.settle({ status: 200, ...outcomeOfError(described, error) })
-    return new Response(sent, { headers: request.replyHeaders.ofEvents(request, undefined) })
+    return error instanceof CannotCount ? estimatedCount(request) : failed(request, error)
   }
+}
+
+function failed(request: ApiRequest, error: unknown): Response {
+  const described = describe(error, request)
+  const sent = request.stream ? (request.format.stream?.refusal?.(described) ?? described) : described
+  if (!(sent instanceof Uint8Array)) return refuse(request, sent, error)
+  request.settle({ status: 200, ...outcomeOfError(described, error) })
+  return new Response(sent, { headers: request.replyHeaders.ofEvents(request, undefined) })
+}
+
+/** Answers a request to count tokens with the estimate that limits of tokens use. */
+function estimatedCount(request: ApiRequest): Response {
+  const { context, format } = request
+  const body = JSON.stringify(format.estimate?.(request.promptTokens()))
+  request.settle({ status: 200 })
+  return new Response(body, {
+    headers: {
+      'content-type': 'application/json',
+      'x-request-id': context.id,
+      'x-svc-estimated': '1',
+      ...attemptHeaders(request),
+    },
+  })
 }
 
 /** Ends a request with an error. */

@@ -12,6 +12,7 @@ import type { LimitAdmission } from '../../limits/admission.ts'
 import type { RequestTrace } from '../../observe/trace.ts'
 import type { RunningRequest } from '../../observe/under-way.ts'
 import type { Caller } from '../../people/person.ts'
+import type { Cost } from '../../prices/cost.ts'
 import { credibleUsage, estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
 import { countOf } from '../../prices/units.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
@@ -175,6 +176,11 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     return this.#gateway.answer(ask, call, () => this.releaseBody())
   }
 
+  /** The tokens of its prompt, estimated by their size. */
+  promptTokens(): number {
+    return this.#ask === undefined ? 0 : usualTokens(this.format.demand(this.#ask).prompt)
+  }
+
   /** The body is no longer needed for the answer. Kept content holds it until the end. */
   releaseBody(): void {
     this.#measure()
@@ -193,8 +199,8 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.context.keepOpen()
   }
 
-  /** Ends the request and records it. */
-  settle(outcome: Outcome): void {
+  /** Ends the request and records it. @returns the cost of its answer; `undefined`: not known */
+  settle(outcome: Outcome): Cost | undefined {
     this.#timer?.stop()
     this.#open?.end()
     this.#reservation?.release()
@@ -209,6 +215,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.booking.recorded()
     const intake = this.content && this.options.content?.()
     if (intake !== undefined) this.content?.end(record, intake)
+    return record.cost
   }
 
   /** The usage that the provider counted, from which sizes of tokens are learned; else an estimate by these sizes. */

@@ -2,6 +2,7 @@ import type { PartStream, WholeReply } from '../../formats/reply.ts'
 import { wholeAnswerBytes } from '../../formats/size.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
+import type { Cost } from '../../prices/cost.ts'
 import type { CallController } from '../../service/service.ts'
 import { wholeMicroseconds } from '../../service/trail.ts'
 import { errorResponse, statusOf } from '../error-response.ts'
@@ -28,10 +29,11 @@ export function wholeResponse(request: ApiRequest, served: ServedReply, reply: W
   request.served = served
   request.content?.answered(body, contentType)
   const answer = { usage, answerBytes: wholeAnswerBytes(format, reply) }
-  const headers = () => request.replyHeaders.of(request, contentType ?? 'application/json', served)
+  const headers = (cost: Cost | undefined) =>
+    request.replyHeaders.of(request, contentType ?? 'application/json', served, cost)
   if (body.length <= unpacedBytesMax) {
-    request.settle({ status: 200, usage: answer.usage, answerBytes: answer.answerBytes })
-    return new Response(body, { headers: headers() })
+    const cost = request.settle({ status: 200, usage: answer.usage, answerBytes: answer.answerBytes })
+    return new Response(body, { headers: headers(cost) })
   }
   request.releaseBody()
   const reservation = options.answerBudget.reservation()
@@ -59,7 +61,7 @@ export function wholeResponse(request: ApiRequest, served: ServedReply, reply: W
     if (!aborted || reason instanceof ClientLeft) return { status: 499, error: 'client_left' }
     return { status: 200, ...outcomeOfError(describe(reason, request), reason) }
   }
-  return new Response(paced, { headers: headers() })
+  return new Response(paced, { headers: headers(served.costOf?.(usage)) })
 }
 
 /** An answer to a request for a stream. */
@@ -123,7 +125,7 @@ export function streamResponse(request: ApiRequest, { served, answering }: Answe
     },
     onEnd({ error, cause, hasClientLeft, ...answer }) {
       options.streamsOpen.add(-1)
-      const settle = (): void =>
+      const settle = () =>
         request.settle(
           hasClientLeft
             ? { status: 499, error: 'client_left', ...answer }

@@ -13,6 +13,7 @@ import { MoneyLimits } from '../../limits/budgets/money-limits.ts'
 import { OpenHolds } from '../../limits/budgets/open-holds.ts'
 import type { RequestRecord } from '../../observe/record.ts'
 import { costFunction } from '../../prices/cost.ts'
+import { usdText } from '../../prices/money.ts'
 import { LearnedSizes } from '../../prices/token-sizes.ts'
 import { unlimitedAnswerBudget } from '../../service/answer-budget.ts'
 import { healthBook } from '../../service/health/health.ts'
@@ -284,5 +285,25 @@ test('without a budget, a stream that was given up counts as an attempt that may
     { provider: 'c', counters: { requests: 1, cost: 3 * (3_000 + 4 * 10_000) } },
     { provider: 'a', counters: { attempts: 1, estimated: 1 } },
     { provider: 'b', counters: { attempts: 1, estimated: 1 } },
+  ])
+})
+
+test('a whole answer says its cost, counted or estimated, and a stream does not', async () => {
+  const costs: unknown[] = []
+  for (const [exchange, more] of [
+    [sameWhole, plain],
+    [uncounted, plain],
+    [same, stream],
+  ] as const) {
+    const { post, booked } = service([exchange(() => undefined)])
+    const response = await post(new AbortController().signal, more)
+    await response.text()
+    const { charges } = await booked()
+    costs.push([response.headers.get('x-svc-cost'), charges.map(({ counters }) => usdText(counters.cost ?? 0))])
+  }
+  expect(costs).toEqual([
+    ['0.000043', ['0.000043']],
+    ['0.000018', ['0.000018']],
+    [null, ['0.000043']],
   ])
 })

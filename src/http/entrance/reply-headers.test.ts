@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { ReusedHeaders } from './reply-headers.ts'
 
-function written(to: ReusedHeaders, ...values: readonly string[]): Response {
+function written(to: ReusedHeaders, ...values: readonly (string | undefined)[]): Response {
   to.begin()
   for (const value of values) to.next(value)
   return new Response('', { headers: to.headers })
@@ -20,6 +20,16 @@ test('each response keeps the values that were written for it', () => {
     ['text/plain', '3', '2'],
     ['text/html', '3', '1'],
   ])
+})
+
+test('an answer without a value does not have the header, and the next one may', () => {
+  const headers = new ReusedHeaders(['x-a', 'x-b'])
+  const all = [
+    ['1', '2'],
+    ['1', undefined],
+    ['1', '2'],
+  ].map((values) => written(headers, ...values).headers.get('x-b'))
+  expect(all).toEqual(['2', null, '2'])
 })
 
 test('a value that is not allowed is refused, and leaves nothing of its answer in the next one', () => {

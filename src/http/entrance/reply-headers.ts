@@ -1,5 +1,7 @@
 import { encodeHeaderText } from '../../bytes/header-text.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
+import type { Cost } from '../../prices/cost.ts'
+import { usdText } from '../../prices/money.ts'
 import { formatTrail } from '../../service/trail.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { furtherLimitHeaders, limitHeaderNames, limitHeaders, limitValues, shownLimits } from './limit-answers.ts'
@@ -12,8 +14,8 @@ export interface ShownProgress extends Pick<Progress, 'trail' | 'format' | 'admi
 
 /** Writes the headers of answers (docs/api.md). */
 export interface ReplyHeaders {
-  /** Headers of an answer of a provider. Give them to one response, before the next call. */
-  of(progress: ShownProgress, contentType: string, served: ServedReply): Headers
+  /** Headers of an answer of a provider. Give them to one response, before the next call. @param cost of a whole one */
+  of(progress: ShownProgress, contentType: string, served: ServedReply, cost?: Cost): Headers
   /** The same, for a stream of events. @param served absent: no provider has answered yet */
   ofEvents(progress: ShownProgress, served: ServedReply | undefined): Headers
 }
@@ -26,10 +28,16 @@ const names = [
   'x-svc-attempts',
   'x-svc-trail',
   'server-timing',
+  'x-svc-cost',
 ] as const
 
 export function replyHeaders(): ReplyHeaders {
   return new HeadersOfReplies()
+}
+
+interface Priced {
+  readonly served: ServedReply
+  readonly cost: Cost | undefined
 }
 
 class HeadersOfReplies implements ReplyHeaders {
@@ -45,13 +53,13 @@ class HeadersOfReplies implements ReplyHeaders {
     this.#ofBoth = new ReusedHeaders([...names, ...requests, ...tokens])
   }
 
-  of(progress: ShownProgress, contentType: string, served: ServedReply): Headers {
+  of(progress: ShownProgress, contentType: string, served: ServedReply, cost?: Cost): Headers {
     const { admission } = progress
     let headers: Headers
     if (admission === undefined) {
-      this.#write(this.#unlimited, progress, contentType, served)
+      this.#write(this.#unlimited, progress, contentType, { served, cost })
       ;({ headers } = this.#unlimited)
-    } else headers = this.#limited(progress, contentType, served, admission)
+    } else headers = this.#limited(progress, contentType, { served, cost }, admission)
     const { dropped = [], adjusted = [] } = served
     if (dropped.length === 0 && adjusted.length === 0) return headers
     return withHeaders(headers, {
@@ -72,7 +80,7 @@ class HeadersOfReplies implements ReplyHeaders {
     return withHeaders(headers, unbuffered)
   }
 
-  #write(to: ReusedHeaders, progress: ShownProgress, contentType: string, served: ServedReply): void {
+  #write(to: ReusedHeaders, progress: ShownProgress, contentType: string, { served, cost }: Priced): void {
     const { context, trail } = progress
     to.begin()
     to.next(contentType)
@@ -82,12 +90,13 @@ class HeadersOfReplies implements ReplyHeaders {
     to.next(String(trail.length))
     to.next(formatTrail(trail))
     to.next(ownTime(progress))
+    to.next(cost && usdText(cost.nanoUsd))
   }
 
   #limited(
     progress: ShownProgress,
     contentType: string,
-    served: ServedReply,
+    priced: Priced,
     admission: NonNullable<Progress['admission']>,
   ): Headers {
     const shown = shownLimits(admission)
@@ -100,7 +109,7 @@ class HeadersOfReplies implements ReplyHeaders {
         : tokens === undefined
           ? this.#ofRequests
           : this.#ofBoth
-    this.#write(to, progress, contentType, served)
+    this.#write(to, progress, contentType, priced)
     for (const counter of [requests, tokens])
       if (counter !== undefined) for (const value of limitValues(counter, now)) to.next(value)
     const further = furtherLimitHeaders(admission, progress.format.name, shown)
@@ -149,7 +158,7 @@ export class ReusedHeaders {
   /** The values that were written last. */
   readonly headers = new Headers()
   readonly #names: readonly string[]
-  readonly #values: string[] = []
+  readonly #values: (string | undefined)[] = []
   #position = 0
 
   /** @param names in the order of their values */
@@ -162,12 +171,14 @@ export class ReusedHeaders {
     this.#position = 0
   }
 
-  /** Writes the value of the next name. */
-  next(value: string): void {
+  /** Writes the value of the next name. Absent: this answer does not have the header. */
+  next(value: string | undefined): void {
     const position = this.#position
     this.#position = position + 1
     if (this.#values[position] === value) return
-    this.headers.set(this.#names[position] ?? '', value)
+    const name = this.#names[position] ?? ''
+    if (value === undefined) this.headers.delete(name)
+    else this.headers.set(name, value)
     this.#values[position] = value
   }
 }
