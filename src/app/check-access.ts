@@ -48,9 +48,9 @@ export function checkAccess(
   if (faults.length > 0) throw new ConfigError(faults)
 }
 
-/** Whether one of the contributions recognises programs. */
+/** Whether one of the contributions is that of keys: sign-in, which has a guard, recognises only agents of people. */
 export function haveKeys(contributions: readonly Contribution[]): boolean {
-  return contributions.some(({ recognise }) => recognise !== undefined)
+  return contributions.some(({ guard, recognise }) => guard === undefined && recognise !== undefined)
 }
 
 type Missing = Pick<ConfigFault, 'field' | 'found' | 'allowed'>

@@ -4,6 +4,7 @@ import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import { LedgerUnavailable, type AuditTable, type Ledger } from '../ledger/ledger.ts'
 import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { Logger } from '../observe/log.ts'
+import type { LastingStores } from './extensions/run-extension.ts'
 
 /** Something that is opened once, at its first use. */
 export class OpenOnce<Opened> {
@@ -69,6 +70,9 @@ export class SharedLedger {
 
   /** Records a change. */
   readonly record = (): Ledger['record'] | undefined => this.#opened?.ledger.record
+
+  /** Opens a store of values that outlive the service. */
+  readonly lasting: LastingStores = (name, options, now) => this.#opened?.ledger.lasting(name, options, now)
 
   /** Whether it is open, and no other machine uses it. */
   isOfThisMachine(): boolean {

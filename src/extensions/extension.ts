@@ -24,6 +24,8 @@ export interface Host {
    * restarted.
    */
   store<Value>(name: string, options: StoreOptions<Value>): Store<Value>
+  /** The same, with values that outlive the service, if it has a database. */
+  lastingStore<Value>(name: string, options: StoreOptions<Value>): Store<Value>
   /**
    * Opens a rate limit. Names are private to the extension; a name continues the same counts after the extension has
    * restarted.
@@ -144,7 +146,10 @@ export interface ExtensionRoute {
   readonly isForOwners?: boolean
   /** The scope with which a key admits to the route, also if it is for owners. Absent: no key does. */
   readonly scope?: AccessScope
-  /** @throws {WireError} to answer with an error: a page for browser navigations, JSON otherwise */
+  /**
+   * @throws {WireError} to answer with an error: a page for browser navigations, JSON otherwise
+   * @throws {NoAnswer} to close the connection without an answer
+   */
   handle(context: RouteContext): Promise<Response>
 }
 
@@ -156,6 +161,8 @@ export interface ListedSession {
   /** The browser and the system of the sign-in, such as `Firefox` and `Linux`. Absent: unknown. */
   readonly browser?: string
   readonly system?: string
+  /** The name of an agent, if the session is one of an agent. */
+  readonly agent?: string
   /** Unix milliseconds. */
   readonly since: number
   /** Unix milliseconds of its last use, some minutes exact. Absent: not since the sign-in. */

@@ -111,7 +111,7 @@ export function fakeHost(config?: ExtensionConfig): FakeHost {
   const clock: TwoClocks = { ms: 1_800_000_000_123, elapsedMs: 7_000 }
   const stores = new Map<string, FakeStore<unknown>>()
   const { log, lines } = fakeLog()
-  return {
+  const host: FakeHost = {
     clock,
     stores,
     lines,
@@ -123,6 +123,7 @@ export function fakeHost(config?: ExtensionConfig): FakeHost {
       // A store is only read by the extension that wrote its values, so their type is known.
       return store as FakeStore<Value>
     },
+    lastingStore: (name, options) => host.store(name, options),
     limit: (_name, options) => fakeLimit(options, clock),
     fetch: async () => {
       throw new Error('this host has no network')
@@ -130,6 +131,7 @@ export function fakeHost(config?: ExtensionConfig): FakeHost {
     now: () => clock.ms,
     elapsedMs: () => clock.elapsedMs,
   }
+  return host
 }
 
 export interface ContractOptions {

@@ -1,4 +1,5 @@
 import type { Person } from '../people/person.ts'
+import type { Store, StoreOptions } from '../stores/store.ts'
 import type { Statement, Work, WorkRow } from './work.ts'
 
 /*
@@ -20,10 +21,19 @@ export interface Ledger {
   readonly audit: AuditTable
   /** Records a change of something that is not in the database. @throws {LedgerUnavailable} */
   record(change: NewEntry): Promise<AuditMark>
+  /** Opens a store of values that outlive the service. */
+  readonly lasting: OpenLastingStore
   /** Opens the people, for a command. */
   people(): Promise<PersonDatabase>
   close(): Promise<void>
 }
+
+/**
+ * Opens a store in the database, whose values outlive the service. The same name opens the same store.
+ *
+ * @param now Unix milliseconds
+ */
+export type OpenLastingStore = <Value>(name: string, options: StoreOptions<Value>, now: () => number) => Store<Value>
 
 /** A key as it is stored. Times are Unix milliseconds. */
 export interface StoredKey {

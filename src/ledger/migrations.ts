@@ -129,6 +129,18 @@ export const migrations: readonly string[] = [
    WHERE user_id IS NULL AND gone IS NULL AND subject NOT LIKE 'forgotten #%';`,
   `CREATE TABLE usage_session (hour INTEGER NOT NULL, session TEXT NOT NULL, day INTEGER NOT NULL, ${useColumns},
      PRIMARY KEY (hour, session, day, ${useKey})) STRICT, WITHOUT ROWID;`,
+  `CREATE TABLE lasting (
+     store TEXT NOT NULL,
+     key TEXT NOT NULL,
+     owner TEXT NOT NULL,
+     number INTEGER NOT NULL,
+     time INTEGER NOT NULL,
+     value TEXT NOT NULL,
+     PRIMARY KEY (store, key)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX lasting_number ON lasting (store, number);
+   CREATE INDEX lasting_owner ON lasting (store, owner, number);
+   CREATE INDEX lasting_time ON lasting (store, time);`,
 ]
 
 /** The versions of requests.db, which may be deleted at any time. */

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import { appendEntry, auditTable } from './audit-works.ts'
 import { fileKeys } from './file-keys.ts'
+import { lastingStores } from './lasting-store.ts'
 import type { Ledger } from './ledger.ts'
 import { migrations } from './migrations.ts'
 import { openSharedDatabase, type SharedDatabaseOptions } from './shared-database.ts'
@@ -25,6 +26,10 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       shared.perform((database) =>
         database.transaction(() => atOnce(database, appendEntry(change, fileSql))).immediate(),
       ),
+    lasting: lastingStores({
+      read: (work) => shared.perform((database) => atOnce(database, work())),
+      write: (work) => shared.perform((database) => database.transaction(() => atOnce(database, work())).immediate()),
+    }),
     async people() {
       const { filePeople } = await import('./people/file-people.ts')
       return await filePeople(shared, join(dirname(options.path), 'requests.db'))

@@ -73,8 +73,13 @@ export function unusedName(): string {
  * Tests that every kind of store must pass. For tests.
  *
  * @param make opens stores with the given clock, which are closed at the end of the test; their names are used once
+ * @param size how many values one test stores, a multiple of 1,000, and how often others choose their steps
  */
-export function storeContract(kind: string, make: (now: () => number) => Promise<Stores>): void {
+export function storeContract(
+  kind: string,
+  make: (now: () => number) => Promise<Pick<Stores, 'open' | 'close'>>,
+  { many = 20_000, numRuns = 100 } = {},
+): void {
   async function within(
     options: Partial<StoreOptions<string>>,
     examine: (store: Store<string>, clock: WallClock) => Promise<void>,
@@ -303,16 +308,16 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
         })
     })
 
-    test('hold for 20,000 values', () =>
-      within({ valuesMax: 20_000, valuesPerOwnerMax: 200 }, async (store) => {
-        for (let round = 0; round < 20_400; round += 200) {
+    test(`hold for ${many} values`, () =>
+      within({ valuesMax: many, valuesPerOwnerMax: 200 }, async (store) => {
+        for (let round = 0; round < many + 400; round += 200) {
           await Promise.all(
             Array.from({ length: 200 }, (_, index) =>
               store.set(`${round + index}`, 'value', `${(round + index) % 150}`),
             ),
           )
         }
-        expect(await Promise.all(['0', '399', '400', '20399'].map((key) => store.get(key)))).toEqual([
+        expect(await Promise.all(['0', '399', '400', `${many + 399}`].map((key) => store.get(key)))).toEqual([
           undefined,
           undefined,
           'value',
@@ -361,6 +366,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
             expect(await Promise.all(keys.map((key) => store.get(key)))).toEqual(keys.map((key) => model.get(key)))
           }),
         ),
+        { numRuns },
       )
     })
 
@@ -411,6 +417,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
             }
           }),
         ),
+        { numRuns },
       )
     })
   })

@@ -7,12 +7,21 @@ import { ExtensionConfigError, type Contribution, type Extension, type Host } fr
 import { WireError } from '../../formats/error.ts'
 import type { Logger } from '../../observe/log.ts'
 import type { KeysContribution } from '../../people/keys/service-keys.ts'
-import type { Stores } from '../../stores/store.ts'
+import type { Store, StoreOptions, Stores } from '../../stores/store.ts'
+
+/** Opens a store whose values last. @param now Unix milliseconds */
+export type LastingStores = <Value>(
+  name: string,
+  options: StoreOptions<Value>,
+  now: () => number,
+) => Store<Value> | undefined
 
 export interface ExtensionOptions {
   readonly name: string
   readonly environment: Environment
   readonly stores: Stores
+  /** Opens a store in the database of the service. `undefined`: it has none. */
+  readonly lasting?: LastingStores
   readonly fetch: Host['fetch']
   readonly log: Logger
   /** Logs warnings about its file, which every process of the service finds. Default: `log.warn`. */
@@ -171,13 +180,19 @@ export class RunningExtension {
 export async function startWith<Made extends Contribution>(
   extension: Extension<Made>,
   file: ExtensionFile | undefined,
-  options: Pick<ExtensionOptions, 'name' | 'stores' | 'fetch' | 'warn' | 'now'> & { readonly log: Host['log'] },
+  options: Pick<ExtensionOptions, 'name' | 'stores' | 'lasting' | 'fetch' | 'warn' | 'now'> & {
+    readonly log: Host['log']
+  },
 ): Promise<Made | undefined> {
-  const { name, stores, fetch, log, warn = log.warn, now = Date.now } = options
+  const { name, stores, lasting, fetch, log, warn = log.warn, now = Date.now } = options
   let isStarting = true
   const host: Host = {
     config: async () => file,
     store: (store, more) => stores.open(`${name}/${store}`, more),
+    lastingStore: (store, more) => {
+      const full = `${name}/${store}`
+      return laterStore(() => lasting?.(full, more, now) ?? stores.open(full, more))
+    },
     limit: (limit, more) => stores.limit(`${name}/${limit}`, more),
     fetch,
     now,
@@ -192,6 +207,18 @@ export async function startWith<Made extends Contribution>(
       : error
   } finally {
     isStarting = false
+  }
+}
+
+/** A store that is found at each use: the database opens with the first part of the service that needs it. */
+function laterStore<Value>(find: () => Store<Value>): Store<Value> {
+  return {
+    get: (key) => find().get(key),
+    set: (key, value, owner) => find().set(key, value, owner),
+    take: (key) => find().take(key),
+    takeAll: (owner) => find().takeAll(owner),
+    delete: (key) => find().delete(key),
+    list: (most) => find().list(most),
   }
 }
 

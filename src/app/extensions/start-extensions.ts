@@ -27,7 +27,7 @@ export interface ExtensionNeeds extends Pick<ServeContext, 'given' | 'environmen
   readonly extensions: RunningExtensions
   readonly active: ActiveConfig
   readonly access: ActiveAccess
-  readonly ledger: Pick<SharedLedger, 'open'>
+  readonly ledger: Pick<SharedLedger, 'open' | 'lasting'>
   readonly files: Pick<AuditedFollow, 'follow'>
   readonly transport: Transport
   readonly warn: Logger['warn']
@@ -52,6 +52,7 @@ export async function startExtensions(needs: ExtensionNeeds): Promise<void> {
       names,
       environment,
       stores: runtime.stores,
+      lasting: needs.ledger.lasting,
       log,
       warn,
       follow: needs.files.follow,

@@ -21,6 +21,9 @@ export async function forgetPerson(database: PersonDatabase, person: FoundPerson
     await database.inRequests(statement('UPDATE request SET session = NULL WHERE person = $1', [id]))
   }
   await database.change(function* (version) {
+    // Owners of lasting values begin with the person.
+    if (subject !== undefined)
+      yield statement('DELETE FROM lasting WHERE substr(owner, 2, length($1)) = $2', [subject, subject])
     if (id !== 0) yield statement('DELETE FROM usage_session WHERE person = $1', [id])
     const keys = subject === undefined ? [] : yield* forgetSubject(subject, { at, version })
     for (const name of names) yield* forgetName(name, version)

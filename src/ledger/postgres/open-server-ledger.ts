@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { appendEntry, auditTable } from '../audit-works.ts'
+import { lastingStores } from '../lasting-store.ts'
 import { nameOfServer, type LedgerServer } from '../ledger-place.ts'
 import { LedgerRefused, LedgerUnavailable, type Ledger } from '../ledger.ts'
 import { inSteps } from '../work.ts'
@@ -61,6 +62,10 @@ export async function openServerLedger({
         await query('SELECT FROM head FOR UPDATE')
         return await inSteps(query, appendEntry(change, serverSql))
       }),
+    lasting: lastingStores({
+      read: (work) => client.perform((query) => inSteps(query, work())),
+      write: (work) => client.transaction((query) => inSteps(query, work())),
+    }),
     people: async () => (await import('./server-people.ts')).serverPeople({ client, cache }),
     async close() {
       cache?.close()

@@ -229,4 +229,16 @@ export const serverMigrations: readonly string[] = [
      PRIMARY KEY (hour, session, day, ${useKey}));
    ALTER TABLE request ADD COLUMN session text;
    CREATE INDEX request_session ON request (session, time) WHERE session IS NOT NULL;`,
+  `CREATE TABLE lasting (
+     store text NOT NULL,
+     key text NOT NULL,
+     owner text NOT NULL,
+     number bigint NOT NULL,
+     time bigint NOT NULL,
+     value text NOT NULL,
+     PRIMARY KEY (store, key)
+   );
+   CREATE INDEX lasting_number ON lasting (store, number);
+   CREATE INDEX lasting_owner ON lasting (store, owner, number);
+   CREATE INDEX lasting_time ON lasting (store, time);`,
 ]

@@ -54,6 +54,9 @@ function recordingHost(answers: Answers, now: () => number = Date.now) {
     store: () => {
       throw new Error('not needed')
     },
+    lastingStore: () => {
+      throw new Error('not needed')
+    },
     limit: () => {
       throw new Error('not needed')
     },

@@ -45,6 +45,9 @@ const host: Host = {
   store: () => {
     throw new Error('not needed')
   },
+  lastingStore: () => {
+    throw new Error('not needed')
+  },
   limit: () => {
     throw new Error('not needed')
   },
