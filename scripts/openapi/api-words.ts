@@ -175,4 +175,40 @@ export const apiWords: WordList = {
     status: 302,
     returns: { media: {} },
   },
+  'GET /.well-known/oauth-authorization-server': {
+    does: 'The endpoints for agents that sign in',
+    note: 'RFC 8414.',
+    returns: answerWith({ issuer: 'string', token_endpoint: 'string', device_authorization_endpoint: 'string' }),
+  },
+  'GET /.well-known/opencode': {
+    does: 'Settings of opencode',
+    returns: answerWith({ auth: 'object', config: 'object' }),
+  },
+  'POST /oauth/device_authorization': {
+    does: 'Begins the sign-in of an agent',
+    note: 'RFC 8628. The body is a form.',
+    returns: answerWith({
+      ...{ device_code: 'string', user_code: 'string', verification_uri: 'string' },
+      ...{ verification_uri_complete: 'string', expires_in: 'number', interval: 'number' },
+    }),
+  },
+  'POST /oauth/token': {
+    does: 'Tokens for an agent',
+    note: 'The body is a form. Where the service cannot decide, it closes the connection without an answer.',
+    returns: answerWith({
+      ...{ access_token: 'string', token_type: 'string', expires_in: 'number' },
+      ...{ refresh_token: 'string', 'email?': 'string' },
+    }),
+  },
+  'POST /oauth/revoke': {
+    does: 'Signs an agent out',
+    note: 'RFC 7009. The body is a form.',
+    returns: { type: 'object' },
+  },
+  'GET /device': { does: 'The page to let agents in', returns: { media: { 'text/html': 'Without scripts.' } } },
+  'POST /device': { does: 'A form of that page', returns: { media: { 'text/html': 'Without scripts.' } } },
+  'GET /managed/settings': { does: 'Says that there are none', status: 404, returns: { type: 'object' } },
+  'POST /v1/metrics': { does: 'Drops telemetry of agents', returns: { media: {} } },
+  'POST /v1/logs': { does: 'Drops telemetry of agents', returns: { media: {} } },
+  'POST /v1/traces': { does: 'Drops telemetry of agents', returns: { media: {} } },
 }

@@ -1,6 +1,9 @@
 import { servePage } from '../../src/app/page/serve-page.ts'
 import { servedRoutes } from '../../src/app/served-routes.ts'
 import type { ExtensionRoute } from '../../src/extensions/extension.ts'
+import { telemetryRoutes } from '../../src/extensions/provider_auth/agents/agents.ts'
+import { deviceRoutes } from '../../src/extensions/provider_auth/agents/device-routes.ts'
+import { tokenRoutes } from '../../src/extensions/provider_auth/agents/token-routes.ts'
 import { publicWithRateLimit } from '../../src/extensions/provider_auth/session/rate-limit.ts'
 import { sessionRoutes } from '../../src/extensions/provider_auth/session/session-routes.ts'
 import { signInRoutes } from '../../src/extensions/provider_auth/sign-in-routes.ts'
@@ -19,6 +22,7 @@ export function routeTable(): readonly TableRoute[] {
     ...servedRoutes(absent({ ...needs, page })),
     ...keyRoutes(absent(), absent()),
     ...ownKeyRoutes(absent(), absent()),
+    ...[...tokenRoutes(absent()), ...deviceRoutes(absent()), ...telemetryRoutes],
     ...[...sessionRoutes(absent()), ...signInRoutes(absent())].map(publicWithRateLimit(absent())),
   ].filter(({ path }: TableRoute) => path !== '/auth/')
 }

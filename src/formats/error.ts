@@ -70,6 +70,14 @@ export class WireError extends Error {
   }
 }
 
+/**
+ * Thrown in place of an answer: the connection is closed without one. For clients that give up a credential after any
+ * status of an error, and keep it after a lost connection.
+ */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer'
+}
+
 /** 400: the request itself is at fault. `param` names the field, as in `messages[0].content`. */
 export function invalidRequest(
   code: 'invalid_json' | 'invalid_form' | 'invalid_value' | 'invalid_type' | 'missing_required_parameter',

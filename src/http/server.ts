@@ -1,5 +1,6 @@
+import { escapeHtml } from '../base/escape-html.ts'
 import type { Access } from '../formats/access.ts'
-import { WireError } from '../formats/error.ts'
+import { NoAnswer, WireError } from '../formats/error.ts'
 import type { Caller } from '../people/person.ts'
 import { errorResponse, errorHeaders } from './error-response.ts'
 import type { OriginPolicy } from './origin-policy.ts'
@@ -73,6 +74,7 @@ export function startServer({
       now.origins.check(request, context.path)
       response = await answer(context, now)
     } catch (error) {
+      if (error instanceof NoAnswer) return closedConnection()
       response = refusal(context, asWireError(error, context.id, onInternalError), now)
     }
     if (context.isRefused) await refusalDelay(clientOf(context))
@@ -110,6 +112,11 @@ export function startServer({
     },
     stop: (now) => server.stop(now),
   }
+}
+
+/** Bun closes the connection, and sends no byte, for a body that has failed before its first one. */
+function closedConnection(): Response {
+  return new Response(new ReadableStream({ start: (controller) => controller.error() }))
 }
 
 function guarded(context: ServedContext, { router, guards }: Routing): Response | Promise<Response> {
@@ -308,8 +315,4 @@ ${link}<p><a href="/">${backLinks[language] ?? backLinks['en']}</a></p>
       ...errorHeaders(error, id),
     },
   })
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -6,7 +6,7 @@ import { startSignIn, type SignInRig } from './rig.ts'
 
 let rig: SignInRig
 beforeAll(async () => {
-  rig = await startSignIn(startGithub)
+  rig = await startSignIn(startGithub, { config: { agents: true } })
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
@@ -24,6 +24,13 @@ const publicPaths = [
   '/api/boot',
   '/assets/m',
   '/preview',
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/opencode',
+  '/oauth/device_authorization',
+  '/oauth/token',
+  '/oauth/revoke',
+  '/device',
+  '/managed/settings',
 ]
 
 test('the documents list all routes of the code', () => {

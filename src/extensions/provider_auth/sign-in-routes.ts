@@ -31,6 +31,9 @@ export interface SignInOptions {
   readonly log: ExtensionLog
 }
 
+/** Of the path that starts a sign-in: it goes on at the page of agents, with a code or without. */
+const forAgent = /^\?device(?:=([A-Z]{4}-[A-Z]{4}))?$/
+
 /** One way in: from the page to the identity provider, and back. */
 class SignIn {
   readonly #options: SignInOptions
@@ -49,11 +52,14 @@ class SignIn {
         'Sign-in must start with a page navigation, not with an image, a frame, a script or a prefetch',
       )
     }
+    const { search } = new URL(context.request.url)
+    const agent = forAgent.exec(search)
     try {
       const { url, setCookies } = await flows.begin(identityProvider, {
         request: context.request,
         client: this.#options.clients.keyOf(context),
-        asksWho: new URL(context.request.url).search === anotherAccount,
+        asksWho: search === anotherAccount,
+        device: agent === null ? undefined : (agent[1] ?? ''),
       })
       return redirect(302, url, setCookies)
     } catch (error) {
@@ -71,12 +77,12 @@ class SignIn {
       throw error
     }
     try {
-      const secrets = await this.#logged('state', context, () => flows.redeem(parameters, context.request))
+      const { secrets, device } = await this.#logged('state', context, () => flows.redeem(parameters, context.request))
       const identity = await this.#logged('identity provider', context, () =>
         identityProvider.identify(parameters, secrets),
       )
       const token = await this.#admit(identity, context)
-      return redirect(302, `/?session=${token}`, [
+      return redirect(302, placeAfter(token, device), [
         this.#options.cookie.create(token),
         flows.cookieDeletion(parameters.state),
       ])
@@ -144,6 +150,12 @@ class SignIn {
       advice: 'The owner must set client_id and client_secret; the service log names the missing one.',
     })
   }
+}
+
+/** The page after a sign-in. @param device as in {@link Flow} */
+function placeAfter(token: string, device: string | undefined): string {
+  if (device === undefined) return `/?session=${token}`
+  return device === '' ? '/device' : `/device?user_code=${device}`
 }
 
 /** `GET /auth/provider` and `GET /auth/provider/callback`: start and callback of a sign-in (docs/sign-in.md). */

@@ -1,5 +1,6 @@
 import { clientAddresses } from '../../base/client-address.ts'
 import type { Contribution, Host } from '../extension.ts'
+import { agents } from './agents/agents.ts'
 import { flows, flowStoreOptions } from './oauth/flows.ts'
 import type { IdentityProvider } from './oauth/identity-provider.ts'
 import { credentials } from './session/credentials.ts'
@@ -8,7 +9,7 @@ import { publicWithRateLimit } from './session/rate-limit.ts'
 import { sessionCache } from './session/session-cache.ts'
 import { sessionCookie } from './session/session-cookie.ts'
 import { sessionRoutes } from './session/session-routes.ts'
-import { nameStoreOptions, personCheck, sessions, sessionStoreOptions } from './session/sessions.ts'
+import { nameStoreOptions, ownerOf, personCheck, sessions, sessionStoreOptions } from './session/sessions.ts'
 import {
   noteRefusals,
   noteUses,
@@ -27,7 +28,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
   const ownOrigin = redirectUri === undefined ? undefined : new URL(redirectUri).origin
   const realm = realmOf(settings.endpoints)
   const clients = clientAddresses(settings.trustedProxies)
-  const cache = sessionCache(host.store('sessions', sessionStoreOptions), () => host.elapsedMs())
+  const cache = sessionCache(host.store('sessions', sessionStoreOptions), () => host.elapsedMs(), ownerOf)
   const common = { now, realm, restrictTo, names: host.store('names', nameStoreOptions), hasCaselessNames }
   const allSessions = sessions({ store: cache.direct, ...common })
   const storedCredentials = credentials(allSessions, cookieName)
@@ -37,6 +38,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
     identityProvider === undefined || ownOrigin === undefined
       ? undefined
       : { identityProvider, flows: flows({ store: host.store('states', flowStoreOptions), now, ownOrigin, realm }) }
+  const ofAgents = agents({ host, settings, origin: ownOrigin, realm, clients, credentials: storedCredentials })
   const uses = host.store('uses', useStoreOptions)
   const refusals = host.store('refusals', refusalStoreOptions)
   const limit = host.limit('requests', { perMinute: settings.requestsPerMinute })
@@ -45,10 +47,18 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
       ...{ oauth, sessions: allSessions, credentials: storedCredentials, cookie, clients, restrictTo, log },
       onRefused: noteRefusals(refusals, realm, now),
     }),
-    ...sessionRoutes({ sessions: allSessions, credentials: storedCredentials, cookie, ownOrigin, log }),
+    ...sessionRoutes({
+      sessions: allSessions,
+      credentials: storedCredentials,
+      cookie,
+      ownOrigin,
+      agents: ofAgents.people,
+      log,
+    }),
   ]
   return {
-    routes: routes.map(publicWithRateLimit({ limit, clients, log })),
+    routes: [...routes.map(publicWithRateLimit({ limit, clients, log })), ...ofAgents.routes],
+    ...(ofAgents.recognise === undefined ? {} : { recognise: ofAgents.recognise }),
     guard: guard(cachedCredentials, ownOrigin, hasCaselessNames, noteUses(uses, now)),
     people: signedInPeople({
       ...{
@@ -59,6 +69,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
         uses,
         refusals,
         credentials: storedCredentials,
+        agents: ofAgents.people,
       },
     }),
     identityProvider: realm,

@@ -63,6 +63,8 @@ export const settingsForTests: Settings = {
   cookieName: 'token',
   requestsPerMinute: 120,
   trustedProxies: [],
+  hasAgents: false,
+  agentDays: 7,
 }
 
 /** The same without `restrict_to`. */

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
+import { escapeHtml } from '../../base/escape-html.ts'
 import { isRecord } from '../../base/json-value.ts'
 import type { PageFile, PageFiles } from './page-files.ts'
 
@@ -53,9 +54,4 @@ async function fileOf(type: string, text: string): Promise<PageFile> {
   const plain = new TextEncoder().encode(text)
   const [zipped, packed] = await Promise.all([gzipped(plain), brotli(plain)])
   return { type, plain, gzip: new Uint8Array(zipped), brotli: new Uint8Array(packed) }
-}
-
-/** Text as content of an element or of a quoted attribute. */
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }

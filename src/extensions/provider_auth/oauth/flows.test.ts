@@ -27,7 +27,7 @@ function subject(options: Partial<FlowsOptions> = {}) {
     return { state: new URL(url).searchParams.get('state') ?? '', own, cookie, others }
   }
   async function redeem(state: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
-    return under.redeem({ state, code: 'c' }, request(headers))
+    return (await under.redeem({ state, code: 'c' }, request(headers))).secrets
   }
   return {
     clock,

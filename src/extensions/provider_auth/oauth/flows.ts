@@ -22,6 +22,8 @@ export interface Flow {
   readonly created: number
   /** Identifies the identity provider. */
   readonly realm: string
+  /** The sign-in goes on at the page of agents, with this code of an agent or none (''). */
+  readonly device?: string
 }
 
 /** Bounds of the flow store: some megabytes in all, and more per client than one minute's requests. */
@@ -39,13 +41,14 @@ function parseFlow(value: unknown): Flow | undefined {
     cookieHash,
     created,
     realm,
+    device,
   } = value
   if (typeof cookieHash !== 'string' || typeof created !== 'number' || typeof realm !== 'string') return undefined
   const secrets = {
     ...(typeof codeVerifier === 'string' ? { codeVerifier } : {}),
     ...(typeof nonce === 'string' ? { nonce } : {}),
   }
-  return { secrets, cookieHash, created, realm }
+  return { secrets, cookieHash, created, realm, ...(typeof device === 'string' ? { device } : {}) }
 }
 
 /** Cause of an `invalid_state` error. Its message is for the log only. */
@@ -58,15 +61,20 @@ export interface Flows {
   /** Starts a flow, stored as one of `client`. @throws {WireError} from {@link IdentityProvider.begin} */
   begin(
     identityProvider: IdentityProvider,
-    context: { readonly request: Request; readonly client: string; readonly asksWho?: boolean },
+    context: {
+      readonly request: Request
+      readonly client: string
+      readonly asksWho?: boolean
+      readonly device?: string | undefined
+    },
   ): Promise<{ readonly url: string; readonly setCookies: readonly string[] }>
   /**
-   * Redeems a state, which works once, and returns the flow's secrets. A request from another browser is refused and
-   * does not use the state up.
+   * Redeems a state, which works once, and returns the flow's secrets and where the sign-in goes on. A request from
+   * another browser is refused and does not use the state up.
    *
    * @throws {WireError} 400 `invalid_state`, with a {@link StateError} as its cause
    */
-  redeem(parameters: CallbackParameters, request: Request): Promise<FlowSecrets>
+  redeem(parameters: CallbackParameters, request: Request): Promise<Pick<Flow, 'secrets' | 'device'>>
   /** `Set-Cookie` header that deletes the flow's cookie. */
   cookieDeletion(state: string): string
   /** The error of {@link redeem}, also for a callback without a usable state. */
@@ -114,11 +122,12 @@ export function flows({ store, now, ownOrigin, realm }: FlowsOptions): Flows {
   }
 
   return {
-    async begin(identityProvider, { request, client, asksWho }) {
+    async begin(identityProvider, { request, client, asksWho, device }) {
       const [state, proof] = [randomToken(), randomToken()]
       const { url, secrets } = await identityProvider.begin(state, asksWho)
       const key = hashOf(state)
-      await store.set(key, { secrets, cookieHash: hashOf(proof), created: now(), realm }, client)
+      const flow = { secrets, cookieHash: hashOf(proof), created: now(), realm }
+      await store.set(key, device === undefined ? flow : { ...flow, device }, client)
       const own = serialiseCookie({ name: cookieOf(key), value: proof, maxAgeSeconds: flowTtlMs / 1000, isSecure })
       return {
         url,
@@ -133,7 +142,7 @@ export function flows({ store, now, ownOrigin, realm }: FlowsOptions): Flows {
       if (reason !== undefined) throw invalidState(reason)
       const taken = await store.take(key)
       if (taken === undefined) throw invalidState('another callback has just used the state')
-      return taken.secrets
+      return taken
     },
 
     cookieDeletion: (state) => deletion(cookieOf(hashOf(state))),

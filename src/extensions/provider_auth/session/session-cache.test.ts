@@ -3,7 +3,7 @@ import { fakeStore } from '../../testing.ts'
 import { parseAllowList } from '../settings/restrict-to.ts'
 import { ada, settingsForTests, signInUnderTest, type SignInUnderTest } from '../testing.ts'
 import { sessionCache } from './session-cache.ts'
-import type { Session } from './sessions.ts'
+import { ownerOf, type Session } from './sessions.ts'
 
 const chat = '/v1/chat/completions',
   unavailable = { status: 503, code: 'store_unavailable', headers: { 'retry-after': '1' } }
@@ -112,7 +112,7 @@ describe('the session cache', () => {
 
   test('holds a bounded number of sessions, the latest', async () => {
     const store = fakeStore<Session>(),
-      { withFallback } = sessionCache(store, () => 0)
+      { withFallback } = sessionCache(store, () => 0, ownerOf)
     for (let index = 0; index < 30_000; index++) {
       await store.set(`${index}`, session, '')
       await withFallback.get(`${index}`)
@@ -137,6 +137,7 @@ describe('the session cache', () => {
     const { direct, withFallback } = sessionCache(
       { ...store, get: () => (store.isAway ? store.get('') : found.promise), take: () => taken.promise },
       () => 0,
+      ownerOf,
     )
     const reading = withFallback.get('key'),
       ending = direct.take('key')
@@ -160,6 +161,7 @@ describe('the session cache', () => {
         },
       },
       () => 0,
+      ownerOf,
     )
     await withFallback.get('key')
     isBroken = true

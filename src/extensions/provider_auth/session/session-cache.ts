@@ -1,54 +1,55 @@
 import { StoreUnavailable, type Store } from '../../../stores/store.ts'
-import { ownerOf, type Session } from './sessions.ts'
 
-/** How long a session is used from the cache while the store is unavailable. */
+/** How long a value is used from the cache while the store is unavailable. */
 const cacheMs = 60_000
-/** Sessions per generation; the cache holds at most two generations. */
+/** Values per generation; the cache holds at most two generations. */
 const generationMax = 10_000
 
-/** A session store with a cache. */
-export interface SessionCache {
+/** A store of sessions, or of another kind of value that admits, with a cache. */
+export interface SessionCache<Value> {
   /** The store itself. Keeps the cache up to date; fails while the store is unavailable. */
-  readonly direct: Store<Session>
+  readonly direct: Store<Value>
   /**
-   * Like `direct`, but `get` falls back to the cache while the store is unavailable, for sessions read within the last
-   * minute. Sessions ended in this process since then are excluded; those ended by other processes are not.
+   * Like `direct`, but `get` falls back to the cache while the store is unavailable, for values read within the last
+   * minute. Those ended in this process since then are excluded; those ended by others are not.
    */
-  readonly withFallback: Store<Session>
+  readonly withFallback: Store<Value>
 }
 
-interface CachedSession {
-  readonly session: Session
+interface CachedValue<Value> {
+  readonly value: Value
   /** By the monotonic clock. */
   readonly readAtMs: number
 }
 
-/** Sessions read within the last minute. */
-class RecentSessions {
+/** Values read within the last minute. */
+class RecentValues<Value> {
   readonly #elapsedMs: () => number
+  readonly #ownerOf: (value: Value) => string
   // Two generations: `older` is dropped as a whole when `recent` is a minute old or full.
-  #recent = new Map<string, CachedSession>()
-  #older = new Map<string, CachedSession>()
+  #recent = new Map<string, CachedValue<Value>>()
+  #older = new Map<string, CachedValue<Value>>()
   #since: number
 
-  constructor(elapsedMs: () => number) {
+  constructor(elapsedMs: () => number, ownerOf: (value: Value) => string) {
     this.#elapsedMs = elapsedMs
+    this.#ownerOf = ownerOf
     this.#since = elapsedMs()
   }
 
-  remember(key: string, session: Session): void {
+  remember(key: string, value: Value): void {
     const now = this.#elapsedMs()
     if (now - this.#since > cacheMs || this.#recent.size >= generationMax) {
       this.#older = this.#recent
       this.#recent = new Map()
       this.#since = now
     }
-    this.#recent.set(key, { session, readAtMs: now })
+    this.#recent.set(key, { value, readAtMs: now })
   }
 
-  recall(key: string): Session | undefined {
+  recall(key: string): Value | undefined {
     const cached = this.#recent.get(key) ?? this.#older.get(key)
-    return cached !== undefined && this.#elapsedMs() - cached.readAtMs <= cacheMs ? cached.session : undefined
+    return cached !== undefined && this.#elapsedMs() - cached.readAtMs <= cacheMs ? cached.value : undefined
   }
 
   forget(key: string): void {
@@ -58,28 +59,33 @@ class RecentSessions {
 
   forgetAll(owner: string): void {
     for (const generation of [this.#recent, this.#older])
-      for (const [key, { session }] of generation) if (ownerOf(session) === owner) generation.delete(key)
+      for (const [key, { value }] of generation) if (this.#ownerOf(value) === owner) generation.delete(key)
   }
 }
 
 /**
- * Caches sessions read from a store, so that users with a recent request can go on while it is unavailable
+ * Caches values read from a store, so that users with a recent request can go on while it is unavailable
  * (docs/sign-in.md, "Several machines").
  *
  * @param elapsedMs a monotonic clock
+ * @param ownerOf the owner of a value
  */
-export function sessionCache(store: Store<Session>, elapsedMs: () => number): SessionCache {
-  const recent = new RecentSessions(elapsedMs)
+export function sessionCache<Value>(
+  store: Store<Value>,
+  elapsedMs: () => number,
+  ownerOf: (value: Value) => string,
+): SessionCache<Value> {
+  const recent = new RecentValues(elapsedMs, ownerOf)
 
-  async function get(key: string): Promise<Session | undefined> {
-    const session = await store.get(key)
-    if (session === undefined) recent.forget(key)
-    else recent.remember(key, session)
-    return session
+  async function get(key: string): Promise<Value | undefined> {
+    const value = await store.get(key)
+    if (value === undefined) recent.forget(key)
+    else recent.remember(key, value)
+    return value
   }
 
   /** Forgets again afterwards, since a concurrent `get` may have cached the session meanwhile. */
-  async function ending<Value>(forget: () => void, work: () => Promise<Value>): Promise<Value> {
+  async function ending<Result>(forget: () => void, work: () => Promise<Result>): Promise<Result> {
     forget()
     try {
       return await work()
@@ -88,10 +94,10 @@ export function sessionCache(store: Store<Session>, elapsedMs: () => number): Se
     }
   }
 
-  const endingOf = <Value>(key: string, work: () => Promise<Value>) => ending(() => recent.forget(key), work)
-  const direct: Store<Session> = {
+  const endingOf = <Result>(key: string, work: () => Promise<Result>) => ending(() => recent.forget(key), work)
+  const direct: Store<Value> = {
     get,
-    set: (key, session, owner) => store.set(key, session, owner),
+    set: (key, value, owner) => store.set(key, value, owner),
     take: (key) => endingOf(key, () => store.take(key)),
     takeAll: (owner) =>
       ending(
@@ -101,13 +107,13 @@ export function sessionCache(store: Store<Session>, elapsedMs: () => number): Se
     delete: (key) => endingOf(key, () => store.delete(key)),
     list: (most) => store.list(most),
   }
-  async function getOrRecall(key: string): Promise<Session | undefined> {
+  async function getOrRecall(key: string): Promise<Value | undefined> {
     try {
       return await get(key)
     } catch (error) {
-      const session = error instanceof StoreUnavailable ? recent.recall(key) : undefined
-      if (session === undefined) throw error
-      return session
+      const value = error instanceof StoreUnavailable ? recent.recall(key) : undefined
+      if (value === undefined) throw error
+      return value
     }
   }
   return { direct, withFallback: { ...direct, get: getOrRecall } }

@@ -10,12 +10,15 @@ import { invalidSession, type Credentials } from './credentials.ts'
 import { crossSiteCookie } from './guard.ts'
 import type { SessionCookie } from './session-cookie.ts'
 import { expiryOf, type Sessions } from './sessions.ts'
+import type { AgentSessions } from './signed-in-people.ts'
 
 export interface SessionRoutesOptions {
   readonly sessions: Sessions
   readonly credentials: Credentials
   readonly cookie: SessionCookie
   readonly ownOrigin: string | undefined
+  /** Absent: agents cannot sign in. */
+  readonly agents: Pick<AgentSessions, 'endAll'> | undefined
   readonly log: ExtensionLog
 }
 
@@ -76,12 +79,13 @@ export function sessionRoutes(options: SessionRoutesOptions): readonly Extension
   ]
 }
 
-/** @returns the number of sessions that ended */
-async function endEverywhere({ sessions, credentials, log }: SessionRoutesOptions, request: Request): Promise<number> {
+/** @returns the number of sessions and agents that ended */
+async function endEverywhere(options: SessionRoutesOptions, request: Request): Promise<number> {
+  const { sessions, credentials, agents, log } = options
   const credential = await credentials.find(request)
   if (credential.kind !== 'valid') return 0
   const { userId, userName } = credential.session
-  const ended = await sessions.endAllOfUserId(userId)
+  const ended = (await sessions.endAllOfUserId(userId)) + ((await agents?.endAll(`id:${userId}`)) ?? 0)
   log.info('signed out', { user: userName, id: userId, sessions: ended })
   return ended
 }

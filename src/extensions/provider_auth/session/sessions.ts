@@ -68,7 +68,14 @@ export function expiryOf({ created }: Session): number {
 }
 
 /** User data for the page. The id is a hash of identity provider and user id. */
-export function profileOf({ realm, userId, userName, displayName, email, profileUrl }: Session): Profile {
+export function profileOf({
+  realm,
+  userId,
+  userName,
+  displayName,
+  email,
+  profileUrl,
+}: Omit<Session, 'created'>): Profile {
   return {
     id: personIdAt(realm, userId),
     userName,

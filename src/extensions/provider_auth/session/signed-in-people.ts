@@ -80,6 +80,17 @@ export function noteRefusals(
   }
 }
 
+/** The agents of all people. */
+export interface AgentSessions {
+  sessions(): Promise<readonly (Omit<ListedSession, 'visitor'> & { readonly person: SessionPerson })[]>
+  /** Ends an agent by its id in the list. */
+  end(id: string): Promise<SessionPerson | undefined>
+  /** Ends the agents of a user name or `id:VALUE`. @returns their number */
+  endAll(user: string): Promise<number>
+}
+
+type SessionPerson = Omit<Session, 'created' | 'profileUrl'>
+
 export interface SignedInPeopleOptions {
   readonly realm: string
   readonly settings: Pick<Settings, 'displayName' | 'restrictTo' | 'hasCaselessNames'>
@@ -88,11 +99,13 @@ export interface SignedInPeopleOptions {
   readonly uses: Store<number>
   readonly refusals: Store<Refusal>
   readonly credentials: Credentials
+  /** Absent: agents cannot sign in. */
+  readonly agents: AgentSessions | undefined
 }
 
 /** The people who have signed in, for owners (docs/sign-in.md). */
 export function signedInPeople(options: SignedInPeopleOptions): SignedInPeople {
-  const { realm, settings, sessions, store, uses, refusals, credentials } = options
+  const { realm, settings, sessions, store, uses, refusals, credentials, agents } = options
   const { displayName, restrictTo, hasCaselessNames: isCaseless } = settings
 
   async function currentKey(request: Request): Promise<string | undefined> {
@@ -106,7 +119,7 @@ export function signedInPeople(options: SignedInPeopleOptions): SignedInPeople {
       withStore(async () => {
         const [all, current] = await Promise.all([sessions.list(), currentKey(request)])
         const used = await Promise.all(all.map(({ key }) => uses.get(key)))
-        return all.map(({ key, value }, index): ListedSession => {
+        const ofBrowsers = all.map(({ key, value }, index): ListedSession => {
           const { browser, system, created } = value
           const last = used[index]
           return {
@@ -119,14 +132,22 @@ export function signedInPeople(options: SignedInPeopleOptions): SignedInPeople {
             isCurrent: key === current,
           }
         })
+        const ofAgents = ((await agents?.sessions()) ?? []).map(({ person, ...agent }): ListedSession => ({
+          ...agent,
+          visitor: visitorOf({ ...person, profileUrl: '' }, isCaseless),
+        }))
+        return [...ofBrowsers, ...ofAgents]
       }),
     end: (id) =>
       withStore(async () => {
         const found = (await sessions.list()).find(({ key }) => idOf(key) === id)
         const ended = found === undefined ? undefined : await store.take(found.key)
-        return ended === undefined ? undefined : { visitor: visitorOf(ended, isCaseless) }
+        if (ended !== undefined) return { visitor: visitorOf(ended, isCaseless) }
+        const agent = await agents?.end(id)
+        return agent && { visitor: visitorOf({ ...agent, profileUrl: '' }, isCaseless) }
       }),
-    endAll: (user) => withStore(() => sessions.endAllOfPerson(user)),
+    endAll: (user) =>
+      withStore(async () => (await sessions.endAllOfPerson(user)) + ((await agents?.endAll(user)) ?? 0)),
     refused: () =>
       withStore(async () =>
         (await refusals.list(refusedMax))
@@ -151,7 +172,7 @@ function idOf(key: string): string {
 }
 
 /** The user of a session. */
-export function visitorOf(session: Session, hasCaselessName: boolean): Visitor {
+export function visitorOf(session: Omit<Session, 'created'>, hasCaselessName: boolean): Visitor {
   const profile = profileOf(session)
   return { user: session.userName, userId: session.userId, subject: profile.id, hasCaselessName, profile }
 }

@@ -54,6 +54,8 @@ describe('parseSettings', () => {
       cookieName: 'token',
       requestsPerMinute: 120,
       trustedProxies: [],
+      hasAgents: false,
+      agentDays: 7,
     })
     expect(restrictTo?.allows({ userId: '1', userName: 'Alice' })).toBeTrue()
     expect(restrictTo?.allows({ userId: '1', userName: 'carol' })).toBeFalse()

@@ -3,6 +3,7 @@ import { oneLine, type TextRule } from '../../../base/text-rule.ts'
 import { isLoopbackHost } from '../../../base/this-machine.ts'
 import { wordShape } from '../../../shapes/shape.ts'
 import type { ExtensionConfig } from '../../extension.ts'
+import { familyDaysMax } from '../agents/families.ts'
 import { readProvider, type ChosenProvider } from '../oauth/read-provider.ts'
 import { ConfigFields, textsShape, writtenFlag, writtenInteger } from './config-fields.ts'
 import { parseAllowList } from './restrict-to.ts'
@@ -40,9 +41,12 @@ const memberNames = [
   'cookie_name',
   'requests_per_minute',
   'trusted_proxies',
+  'agents',
+  'agent_days',
 ]
 
 const requestsPerMinuteDefault = 120
+const agentDaysDefault = 7
 
 /**
  * Parses the configuration of sign-in; `undefined` if `"enabled": false` switches it off.
@@ -84,8 +88,16 @@ export function parseSettings(config: ExtensionConfig): ParsedSettings | undefin
     cookieName: readCookieName(fields, clientAndRedirect.redirectUri),
     requestsPerMinute: fields.read('requests_per_minute', writtenInteger(0, 1_000_000)) ?? requestsPerMinuteDefault,
     trustedProxies: readTrustedProxies(fields),
+    ...readAgents(fields),
   }
   return { settings, warnings: warningsOf(fields, settings, restrictTo?.isEmpty ?? false) }
+}
+
+function readAgents(fields: ConfigFields): Pick<Settings, 'hasAgents' | 'agentDays'> {
+  return {
+    hasAgents: fields.read('agents', writtenFlag) ?? false,
+    agentDays: fields.read('agent_days', writtenInteger(1, familyDaysMax)) ?? agentDaysDefault,
+  }
 }
 
 const placeholders = ['PROVIDER_CLIENT_ID', 'PROVIDER_CLIENT_SECRET', 'PROVIDER_USERS']
@@ -271,6 +283,8 @@ const optionalNames = [
   'cookie_name',
   'requests_per_minute',
   'trusted_proxies',
+  'agents',
+  'agent_days',
 ]
 
 function absence(fields: ConfigFields, name: string): string {

@@ -51,6 +51,10 @@ export interface Settings {
   readonly cookieName: string
   /** Requests to `/auth…` per client and minute; 0: unlimited. */
   readonly requestsPerMinute: number
+  /** Whether agents may sign in (docs/agents.md). */
+  readonly hasAgents: boolean
+  /** Days that an agent stays signed in. */
+  readonly agentDays: number
   /** Networks whose `X-Forwarded-For` is trusted, in CIDR form or as single addresses. */
   readonly trustedProxies: readonly string[]
 }
