@@ -107,6 +107,14 @@ async function asBuilt(output: Bun.BuildArtifact): Promise<Built> {
   return { name: basename(output.path), content: new Uint8Array(await output.arrayBuffer()) }
 }
 
+/** The largest sheet of styles, in bytes. */
+const styleBytesMax = 60_000
+
+/** Words of a source without its comments, since `filter` and `container` are names of classes, too. */
+function wordsOf(source: string): readonly string[] {
+  return source.replaceAll(/\/\*.*?\*\/|(?<=^|\s)\/\/ .*?$/gms, ' ').split(/[\s"'`]+/)
+}
+
 /** Compiles the style with Tailwind. It gets every word of the sources, and ignores other words than class names. */
 async function buildStyle(files: readonly string[]): Promise<Built> {
   // Imported late: `--if-stale` must work where the page's dependencies are not installed.
@@ -122,11 +130,11 @@ async function buildStyle(files: readonly string[]): Promise<Built> {
     },
   })
   const words = new Set<string>()
-  for (const file of files.filter(
-    (each) => each.endsWith('.tsx') || (each.startsWith('web/') && each.endsWith('.ts')),
-  )) {
-    for (const word of (await readFile(join(root, file), 'utf8')).split(/[\s"'`]+/)) words.add(word)
-  }
+  const hasClasses = (file: string): boolean =>
+    !/\.test\.tsx?$|^web\/texts\//.test(file) &&
+    (file.endsWith('.tsx') || (file.startsWith('web/') && file.endsWith('.ts')))
+  for (const file of files.filter(hasClasses))
+    for (const word of wordsOf(await readFile(join(root, file), 'utf8'))) words.add(word)
   const folder = await mkdtemp(join(tmpdir(), 'svc-style-'))
   const draft = join(folder, 'style.css')
   try {
@@ -134,7 +142,13 @@ async function buildStyle(files: readonly string[]): Promise<Built> {
     const {
       outputs: [output],
     } = await Bun.build({ entrypoints: [draft], minify: true, target: 'browser' })
-    return named('style.css', new Uint8Array((await output?.arrayBuffer()) ?? new ArrayBuffer(0)))
+    const style = new Uint8Array((await output?.arrayBuffer()) ?? new ArrayBuffer(0))
+    if (style.length > styleBytesMax)
+      throw new Error(
+        `the sheet of styles has ${style.length} bytes, at most ${styleBytesMax}: use classes that are there, and ` +
+          'left, right and rounded-r in place of start, end and rounded-e, which become six rules each',
+      )
+    return named('style.css', style)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -201,7 +201,7 @@ function Sidebar({ isOverlay, onClose, children }: SidebarProps): ReactNode {
         id="sidebar"
         aria-label={say.app.sidebar}
         className={
-          'absolute inset-y-0 start-0 z-10 flex w-[min(19rem,86vw)] flex-col border-e border-line bg-panel ' +
+          'absolute inset-y-0 left-0 z-10 flex w-[min(19rem,86vw)] flex-col border-e border-line bg-panel ' +
           'lg:static lg:w-66 lg:shrink-0'
         }
         onKeyDown={(event) => {

@@ -20,9 +20,9 @@ export function GoesTo({ model: { name, offers } }: { readonly model: ModelEntry
       {answer === undefined && error === undefined ? null : (
         <>
           {say.chat.goesTo}
-          <span>
+          <span className="inline-flex items-center gap-x-2">
             <TrailRow isQuiet steps={steps} />
-            {first?.price === undefined ? null : ' ·'}
+            {first?.price === undefined ? null : <span>·</span>}
           </span>
           {first?.price === undefined ? null : <span className="tabular-nums">{spokenPrice(first.price)}</span>}
         </>

@@ -18,6 +18,8 @@ export interface UserMessageProps {
   readonly actions: MessageActions
 }
 
+const bubble = 'min-w-0 rounded-2xl border border-transparent bg-hover px-4 py-2 whitespace-pre-wrap wrap-anywhere'
+
 /** A person's message, or its editor. */
 export function UserMessageView({ message, isLast, isEdited, actions }: UserMessageProps): ReactNode {
   if (isEdited)
@@ -40,12 +42,7 @@ export function UserMessageView({ message, isLast, isEdited, actions }: UserMess
         }
       >
         {message.text === '' ? null : (
-          <p
-            dir="auto"
-            className={
-              'min-w-0 rounded-2xl border border-transparent bg-hover px-4 py-2 whitespace-pre-wrap ' + 'wrap-anywhere'
-            }
-          >
+          <p dir="auto" className={bubble}>
             {message.text}
           </p>
         )}

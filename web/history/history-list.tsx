@@ -287,7 +287,7 @@ interface SearchFieldProps {
 function SearchField({ field, query, onChange, onFocus }: SearchFieldProps): ReactNode {
   return (
     <div className="relative min-w-0 flex-1">
-      <Icon name="search" className="pointer-events-none absolute inset-y-0 start-2.25 my-auto size-4 text-muted" />
+      <Icon name="search" className="pointer-events-none absolute inset-y-0 left-2.25 my-auto size-4 text-muted" />
       <input
         ref={field}
         type="search"
@@ -318,7 +318,7 @@ function SearchField({ field, query, onChange, onFocus }: SearchFieldProps): Rea
       />
       <span
         className={
-          'pointer-events-none absolute inset-y-0 end-2 hidden items-center peer-placeholder-shown:flex ' +
+          'pointer-events-none absolute inset-y-0 right-2 hidden items-center peer-placeholder-shown:flex ' +
           'peer-focus:hidden'
         }
       >

@@ -279,7 +279,7 @@ function Editor({ base, onBase, onChange, onSaved }: EditorProps): ReactNode {
               }}
               onKeyDown={onKeyDown}
               className={
-                'w-full min-w-0 resize-none rounded-e-lg h-96 py-2.5 pr-2.5 font-mono text-sm text-ink max-sm:text-base'
+                'w-full min-w-0 resize-none rounded-r-lg h-96 py-2.5 pr-2.5 font-mono text-sm text-ink max-sm:text-base'
               }
             />
           </div>

@@ -79,7 +79,7 @@ export const RequestLine = memo(function RequestLine({
         <td
           role="cell"
           className={
-            'truncate text-xs text-muted [grid-area:1/2] @2xl:[grid-area:1/3] @4xl:text-sm ' + '@4xl:[grid-area:auto]'
+            'truncate text-xs text-muted [grid-area:1/2] @2xl:[grid-area:1/3] @4xl:text-sm @4xl:[grid-area:auto]'
           }
         >
           {user ?? '–'}

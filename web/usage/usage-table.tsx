@@ -92,7 +92,7 @@ export function UsageTable({ by, sums, groups = [], total, nameOf, colourOf }: U
         <caption className="sr-only">{say.usage.tableBy(say.usage.groupsIn[by])}</caption>
         <thead className="text-xs text-muted">
           <tr>
-            <th scope="col" className="sticky start-0 bg-panel px-3 py-2 text-start font-medium">
+            <th scope="col" className="sticky left-0 bg-panel px-3 py-2 text-start font-medium">
               {usageGroups[by]}
             </th>
             {shown.map((column) => (
@@ -136,7 +136,7 @@ function UsageTableRow({
     <tr className="border-t border-line">
       <th
         scope="row"
-        className="sticky start-0 max-w-48 truncate bg-panel px-3 py-2 text-start font-normal"
+        className="sticky left-0 max-w-48 truncate bg-panel px-3 py-2 text-start font-normal"
         title={name}
       >
         {colour === undefined ? null : <Square className={`me-2 inline ${colour}`} />}
