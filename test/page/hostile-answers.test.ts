@@ -192,30 +192,33 @@ describeInChromium('what a model says', () => {
     await tab.waitFor('main >> text="Live"')
   })
 
-  test.each([
-    { delta: { content: 5 } },
-    { delta: { content: { text: '<b>' } } },
-    { delta: { tool_calls: 'x' } },
-    { delta: 'x' },
-    { delta: {}, logprobs: { content: [null] } },
-  ])('may be of unexpected types: %j cannot be repaired and cuts the answer', async (choice) => {
-    const odd = { ...chunk({}), choices: [{ index: 0, finish_reason: null, ...choice }] }
-    rig.upstream.use(
-      streaming(
-        [
-          event(chunk({ role: 'assistant', content: 'Before' })),
-          event(odd),
-          event(chunk({ content: 'after' })),
-          event(chunk({}, 'stop')),
-          done,
-        ],
-        rig.decoy,
-      ),
-    )
+  test('may be of unexpected types: what cannot be repaired cuts the answer', async () => {
+    const choices: readonly object[] = [
+      { delta: { content: 5 } },
+      { delta: { content: { text: '<b>' } } },
+      { delta: { tool_calls: 'x' } },
+      { delta: 'x' },
+      { delta: {}, logprobs: { content: [null] } },
+    ]
     await openConversation(tab, rig.service.url)
-    await ask(tab, 'Tell me')
-    await tab.waitFor(`${lastMessage} >> text="The answer was cut off"`)
-    expect(await shown(lastMessage)).toContain('Before')
-    expect(await shown(lastMessage)).not.toContain('after')
+    for (const [index, choice] of choices.entries()) {
+      const odd = { ...chunk({}), choices: [{ index: 0, finish_reason: null, ...choice }] }
+      rig.upstream.use(
+        streaming(
+          [
+            event(chunk({ role: 'assistant', content: `Before ${index}` })),
+            event(odd),
+            event(chunk({ content: 'after' })),
+            event(chunk({}, 'stop')),
+            done,
+          ],
+          rig.decoy,
+        ),
+      )
+      await ask(tab, 'Tell me')
+      await tab.waitFor(`article[aria-label="Answer"] >> nth=${index} >> text="The answer was cut off"`)
+      const text = await shown(lastMessage)
+      expect([choice, text.includes(`Before ${index}`), text.includes('after')]).toEqual([choice, true, false])
+    }
   })
 })
