@@ -22,19 +22,38 @@ const browser = await chromium.launch({
 })
 browser.on('disconnected', () => process.exit())
 const people = new Map()
+/** Emptied contexts with one tab each, by their options; the last ones. */
+const free = new Map()
+const freeMax = 2
+/** Methods with effects that emptying does not undo. */
+const lasting = new Set(['setOffline', 'refuse', 'hold', 'answer', 'setSpeed', 'setViewportSize', 'emulateMedia'])
 
 async function contextOf(person, options = {}) {
   if (!people.has(person)) {
-    const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
-    context.setDefaultTimeout(18_000)
-    const asked = []
-    context.on('request', (request) => asked.push(request.url()))
-    people.set(person, { context, asked, tabs: new Map(), complaints: new Map() })
+    const form = JSON.stringify(options)
+    const known = free.get(form) ?? (await newContext(form, options))
+    free.delete(form)
+    people.set(person, known)
   }
   return people.get(person)
 }
 
-async function openTab({ context, tabs, complaints }, tab) {
+async function newContext(form, options) {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
+  context.setDefaultTimeout(18_000)
+  const asked = []
+  context.on('request', (request) => asked.push(request.url()))
+  return { context, form, asked, tabs: new Map(), complaints: new Map(), isChanged: false }
+}
+
+async function openTab(known, tab) {
+  const { context, tabs, complaints, spare } = known
+  if (spare !== undefined) {
+    tabs.set(tab, spare.page)
+    complaints.set(tab, spare.told)
+    known.spare = undefined
+    return
+  }
   const page = await context.newPage()
   const told = []
   page.on('console', (message) => {
@@ -93,17 +112,60 @@ async function download(page, selector) {
   return { name: saved.suggestedFilename(), text: await readFile(await saved.path(), 'utf8') }
 }
 
-/** Closes all tabs: open ones would slow down the next test. */
+/** Closes all tabs, apart from emptied ones: open ones would slow down the next test. */
 async function leave() {
   const all = [...people.values()]
   people.clear()
-  await Promise.all(all.map(({ context }) => context.close()))
+  await Promise.all(all.map(empty))
+  for (const [form, { context }] of [...free].slice(0, -freeMax)) {
+    free.delete(form)
+    await context.close()
+  }
+}
+
+/**
+ * Empties a context and keeps one tab of it for the next test, which saves the start of a process; closes a context
+ * that it cannot empty.
+ */
+async function empty(known) {
+  const { context, form, asked, tabs, complaints, isChanged } = known
+  const [[name, page] = []] = tabs
+  const origin = /^http:\/\/127\.0\.0\.1:\d+\//.exec(page?.url())?.[0]
+  // The tab has storage of its own for each website, and only that of the last one can be emptied.
+  const isKnown = origin !== undefined && asked.every((url) => !url.startsWith('http') || url.startsWith(origin))
+  const isEmptied = !isChanged && isKnown && (await clear(context, page, origin).catch(() => false))
+  if (!isEmptied || free.has(form)) return context.close()
+  const told = complaints.get(name)
+  asked.length = told.length = 0
+  tabs.clear()
+  complaints.clear()
+  free.set(form, { ...known, spare: { page, told } })
+}
+
+/** Removes all that a tab and its website have stored: cookies, databases, caches, service workers, its history. */
+async function clear(context, page, origin) {
+  await Promise.all(context.pages().map((other) => (other === page ? undefined : other.close())))
+  const session = await context.newCDPSession(page)
+  const forget = (storageTypes) => session.send('Storage.clearDataForOrigin', { origin, storageTypes })
+  await forget('service_workers')
+  // Of the same origin, so that it has the same process and the same storage, but without the page.
+  await page.route('**', (route) => route.fulfill({ contentType: 'text/html', body: '' }))
+  await page.goto(`${origin}empty`)
+  await page.unroute('**')
+  await page.evaluate('sessionStorage.clear(); window.name = ""')
+  await forget('all')
+  await context.clearCookies()
+  await session.send('Network.clearBrowserCache')
+  await session.send('Page.resetNavigationHistory')
+  await session.detach()
+  return true
 }
 
 async function run({ person, tab, method, args }) {
   if (method === 'leave') return leave()
   const known = await contextOf(person, method === 'begin' ? args[0] : {})
   const { context, tabs, complaints, asked } = known
+  known.isChanged ||= lasting.has(method)
   if (method === 'begin') return undefined
   if (method === 'cookies') return context.cookies()
   if (method === 'setCookie') return context.addCookies(args)
