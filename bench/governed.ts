@@ -39,6 +39,7 @@ export async function governed(): Promise<Governed> {
       fileKeys: () => [],
       onFault: () => undefined,
     }),
+    tokens: { takes: () => false, keyOf: () => Promise.reject(new Error('no token')) },
     clients: { addressOf: () => new Uint8Array([127, 0, 0, 1]) },
     now: Date.now,
     onUse: () => undefined,

@@ -9,6 +9,7 @@ import { makeKey, parseKeyRequest, rotateKey } from '../src/people/keys/manage-k
 import { answerOf, chat, parseJson, pick, question, type Answer } from './client.ts'
 import { good } from './fakes/good.ts'
 import { startGithub } from './fakes/identity/github.ts'
+import { githubClaims, issuerKey, signed, tokenIssuer } from './fakes/token-issuer.ts'
 import { runSvc, startService } from './harness.ts'
 import { workersOf } from './process-tree.ts'
 import { startRig, type Rig } from './rig.ts'
@@ -143,6 +144,30 @@ describe('with --auth keys', () => {
     await rig.service.write('access.json', '{}')
     await untilAll(401)
     expect((await svcKeys(home, 'list')).out).not.toContain(' ci ')
+  }, 20_000)
+
+  test('a token of an issuer proves a key of access.json in all workers, with its limits', async () => {
+    const key = await issuerKey('one')
+    using issuer = tokenIssuer([key.jwk])
+    const audience = 'https://svc.example.org'
+    const token = { issuer: issuer.url, audience, claims: { sub: 'repo:acme/app:*' } }
+    const keys = [{ name: 'workflow', scopes: ['chat', 'usage:read'], token }]
+    const limits = [{ for: 'key:workflow', requests: 1_000, per: 'day' }]
+    const sent = (claims: object) => signed(key, { iss: issuer.url, aud: audience, ...githubClaims, ...claims })
+    const [right, other] = [bearer(await sent({})), bearer(await sent({ sub: 'repo:evil/app:ref:refs/heads/main' }))]
+    expect(statusAndCode(await rig.ask({}, right))).toBe('401 authentication_required')
+    await rig.service.write('access.json', JSON.stringify({ keys, limits }))
+    const asks = () => Promise.all(Array.from({ length: 9 }, async () => (await rig.ask({}, right)).status))
+    while ((await asks()).some((status) => status !== 200)) await Bun.sleep(20)
+    expect(statusAndCode(await rig.ask({}, other))).toBe('401 invalid_token')
+    const { json } = await send(rig.service.url, '/v1/key', { headers: right })
+    expect(pick(json, 'limits', 0, 'for')).toBe('key:workflow')
+    expect((await svcKeys(home, 'list')).out).toMatch(/ – +workflow +token of 127\.0\.0\.1:\d+ +in access\.json/)
+    issuer.answer = () => new Response('', { status: 502 })
+    expect((await rig.ask({}, right)).status).toBe(200)
+    expect(issuer.asked.length).toBeLessThanOrEqual(6)
+    await rig.service.write('access.json', '{}')
+    while ((await asks()).some((status) => status !== 401)) await Bun.sleep(20)
   }, 20_000)
 
   test('svc connect asks for the models with a key', async () => {

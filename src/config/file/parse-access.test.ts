@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import schema from '../../../schema/access.schema.json' with { type: 'json' }
 import { openPolicy } from '../../limits/access-policy.ts'
 import { lineOfFileKey } from '../../people/keys/file-key.ts'
+import { githubIssuer } from '../../people/keys/token/token-rule.ts'
 import { ConfigError, type ConfigFault } from '../config.ts'
 import { parseAccess } from './parse-access.ts'
 import { validatorOf } from './testing.ts'
@@ -230,6 +231,23 @@ describe('access.json', () => {
     expect(faults(JSON.stringify(value))).toEqual([])
   })
 
+  test('has keys by the tokens that prove them', () => {
+    const text = `{ "keys": [{ "name": "ci", "models": ["gpt-5*"], "token": {
+      "issuer": "https://token.actions.githubusercontent.com", "audience": ["svc", "https://svc.example.org"],
+      "claims": { "sub": "repo:acme/app:*", "environment": ["prod", "stage"] }, "jwks_file": "/run/jwks.json" } }] }`
+    expect(parse(text).keys?.map(({ token }) => token)).toEqual([
+      {
+        issuer: 'https://token.actions.githubusercontent.com',
+        audiences: ['svc', 'https://svc.example.org'],
+        claims: [
+          ['sub', ['repo:acme/app:*']],
+          ['environment', ['prod', 'stage']],
+        ],
+        jwksFile: '/run/jwks.json',
+      },
+    ])
+  })
+
   test('has keys by their hashes, which limits name', () => {
     const hash = '0f'.repeat(32)
     const text = `{
@@ -260,7 +278,7 @@ describe('access.json', () => {
   })
 
   test.each<[string, string]>([
-    ['{ "name": "b" }', 'access.json:3:1: keys[1].hash: found nothing, allowed: this field is required'],
+    ['{ "name": "b" }', 'access.json:3:1: keys[1]: found neither hash nor token, allowed: one of both'],
     ['{ "name": "7", "hash": "HASH" }', 'access.json:3:11: keys[1].name: found "7", allowed: a name of letters'],
     [
       '{ "name": "a", "hash": "HASH" }',
@@ -290,9 +308,43 @@ describe('access.json', () => {
       '{ "name": "b", "hash": "HASH", "models": [] }',
       'keys[1].models: found an empty array, allowed: a list of 1 to 100',
     ],
+    ['{ "name": "b", "hash": "HASH", "token": TOKEN }', 'keys[1].token: found a token beside a hash, allowed: one of'],
+    [
+      '{ "name": "b", "token": { "issuer": "http://a.example", "audience": "x", "claims": { "sub": "s" } } }',
+      'keys[1].token.issuer: found "http://a.example", allowed: the issuer as its tokens have it',
+    ],
+    [
+      '{ "name": "b", "token": { "issuer": "https://a.example", "claims": { "sub": "s" } } }',
+      'keys[1].token.audience: found nothing',
+    ],
+    [
+      '{ "name": "b", "token": { "issuer": "https://a.example", "audience": "x", "claims": { "ref": "main" } } }',
+      'keys[1].token.claims: found no claim that names a program, allowed: one of sub, email',
+    ],
+    [
+      '{ "name": "b", "token": { "issuer": "https://a.example", "audience": "x", "claims": { "sub": "*" } } }',
+      'keys[1].token.claims.sub: found "*", allowed: the value of a claim',
+    ],
+    [
+      '{ "name": "b", "token": { "issuer": "https://a.example", "audience": "x", "claims": { "sub": ["a*b"] } } }',
+      'keys[1].token.claims.sub[0]: found "a*b", allowed: the value of a claim',
+    ],
+    [
+      '{ "name": "b", "token": { "issuer": "https://a.example", "audience": "x", "claims": {} } }',
+      'keys[1].token.claims: found no claim that names a program',
+    ],
+    ...['repo:*', 'repo:acme*'].map((sub): [string, string] => [
+      `{ "name": "b", "token": { "issuer": "${githubIssuer}", "audience": "x", "claims": { "sub": "${sub}" } } }`,
+      'keys[1].token.claims.sub: found a "*" before the first slash, allowed: values such as "repo:acme/*"',
+    ]),
+    [
+      '{ "name":"b", "token": { "issuer": "https://a", "audience": "x", "claims": { "sub": "s" }, "jwks_file": "k" } }',
+      'keys[1].token.jwks_file: found "k", allowed: an absolute path',
+    ],
   ])('refuses the key %s with its line', (entry, message) => {
     const first = `{ "name": "a", "hash": "${'ab'.repeat(32)}" }`
-    const second = entry.replace('HASH', 'cd'.repeat(32)).replace('FIRST', 'AB'.repeat(32))
+    const token = '{ "issuer": "https://a.example", "audience": "x", "claims": { "sub": "s" } }'
+    const second = entry.replace('HASH', 'cd'.repeat(32)).replace('FIRST', 'AB'.repeat(32)).replace('TOKEN', token)
     const text = `{ "teams": { "search": {} }, "keys": [\n${first},\n${second}] }`
     expect(new ConfigError(faults(text)).message).toContain(message)
     expect(new ConfigError(faults(text)).message).not.toContain('sk-svc_ab')

@@ -1,10 +1,11 @@
 import { didYouMean } from '../../base/nearest.ts'
 import type { TextRule } from '../../base/text-rule.ts'
-import { fileKeyNameRule, lineOfFileKey, type FileKey } from '../../people/keys/file-key.ts'
+import { fileKeyNameRule, hashOfTokenKey, lineOfFileKey, type FileKey } from '../../people/keys/file-key.ts'
 import { programGrants, withScopes } from '../../people/keys/grants.ts'
 import { listShape, objectShape } from '../../shapes/containers.ts'
-import { forRepeats, memberNode } from '../../shapes/node.ts'
-import { mapShape, refuseNode, textShape, type ValueShape } from '../../shapes/shape.ts'
+import { forRepeats, memberNode, type ShapeNode } from '../../shapes/node.ts'
+import { mapShape, refuseNode, textShape, type Faults, type ValueShape } from '../../shapes/shape.ts'
+import { tokenShape } from './read-token.ts'
 
 const hashRule: TextRule = {
   allowed:
@@ -49,19 +50,28 @@ function teamOf(teams: readonly string[]): ValueShape<string> {
   }
 }
 
-/** `keys`: keys by their hashes. @param teams names of all teams of the file */
+function checkProof(_given: unknown, node: ShapeNode, faults: Faults): void {
+  const [hashed, proven] = [memberNode(node, 'hash'), memberNode(node, 'token')]
+  if (hashed !== undefined && proven !== undefined) faults.add(proven, 'a token beside a hash', 'one of both')
+  if (hashed === undefined && proven === undefined) faults.add(node, 'neither hash nor token', 'one of both')
+}
+
+/** `keys`: keys by their hashes, or by tokens that prove them. @param teams names of all teams of the file */
 export function keysShape(teams: readonly string[]): ValueShape<readonly FileKey[]> {
   const key = mapShape(
     objectShape(
       {
         name: textShape(fileKeyNameRule),
         hash,
+        token: tokenShape,
         team: teamOf(teams),
         expires,
         ...programGrants,
       },
       {
-        required: ['name', 'hash'],
+        required: ['name'],
+        check: checkProof,
+        schema: { oneOf: [{ required: ['hash'] }, { required: ['token'] }] },
         hints: {
           key: 'hash',
           sha256: 'hash',
@@ -69,12 +79,16 @@ export function keysShape(teams: readonly string[]): ValueShape<readonly FileKey
           days: 'expires',
           expiry: 'expires',
           allowed_models: 'models',
+          jwt: 'token',
+          oidc: 'token',
         },
       },
     ),
-    ({ name, hash: digest, team, expires: end, ...grants }, node) => {
+    ({ name, hash: digest, token, team, expires: end, ...grants }, node) => {
       const read: FileKey = {
-        ...{ name, line: lineOfFileKey(name), hash: digest, grants: withScopes(grants, 'program') },
+        ...{ name, line: lineOfFileKey(name), hash: digest ?? hashOfTokenKey(name) },
+        grants: withScopes(grants, 'program'),
+        ...(token === undefined ? {} : { token }),
         ...(end === undefined ? {} : { expires: end }),
         ...(team === undefined ? {} : { team }),
       }

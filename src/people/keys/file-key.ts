@@ -1,14 +1,20 @@
 import type { TextRule } from '../../base/text-rule.ts'
 import type { KeyTable, StoredKey } from '../../ledger/ledger.ts'
 import type { Grants } from './grants.ts'
+import type { TokenRule } from './token/token-rule.ts'
 
-/** A key in access.json, by its hash (docs/keys.md). It is not in the database, but for the name of its line. */
+/**
+ * A key in access.json, by its hash, or by the tokens that prove it (docs/keys.md). It is not in the database, but for
+ * the name of its line.
+ */
 export interface FileKey {
   readonly name: string
   /** Also its id: see {@link lineOfFileKey}. */
   readonly line: number
-  /** SHA-256 in base64. */
+  /** SHA-256 in base64. Of a key with tokens: of its name, so that no key has it. */
   readonly hash: string
+  /** Absent: the key itself is sent. */
+  readonly token?: TokenRule
   readonly grants: Grants
   /** Unix milliseconds. Absent: it does not expire. */
   readonly expires?: number
@@ -35,6 +41,11 @@ export function lineOfFileKey(name: string): number {
   return -2 - digest.readUIntBE(0, 6)
 }
 
+/** The hash of a key that tokens prove. */
+export function hashOfTokenKey(name: string): string {
+  return Bun.SHA256.hash(`token of ${name}`, 'base64')
+}
+
 /** Whether a line is that of a key in access.json. */
 export function isFileLine(line: number): boolean {
   return line < 0
@@ -51,10 +62,13 @@ export async function storedFileKeys(
 }
 
 /** A key as if it were stored. @param used its last use, in Unix milliseconds */
-export function storedFileKey({ name, line, hash, grants, expires, team }: FileKey, used?: number): StoredKey {
+export function storedFileKey({ name, line, hash, token, grants, expires, team }: FileKey, used?: number): StoredKey {
   return {
     ...{ id: line, line, name, hash, kind: 'program', made: 0, madeBy: fileKeyMaker },
-    hint: `sha256 ${Buffer.from(hash, 'base64').toString('hex').slice(0, 8)}…`,
+    hint:
+      token === undefined
+        ? `sha256 ${Buffer.from(hash, 'base64').toString('hex').slice(0, 8)}…`
+        : `token of ${new URL(token.issuer).host}`,
     grants: JSON.stringify(grants),
     ...(expires === undefined ? {} : { expires }),
     ...(used === undefined ? {} : { used }),

@@ -32,6 +32,8 @@ export interface KeyBook {
    * @throws {LedgerUnavailable} the keys have changed, and the change cannot be read
    */
   find(key: FormedKey): KnownKey | undefined | Promise<KnownKey | undefined>
+  /** A key of access.json. */
+  inFile(key: FileKey): KnownKey | undefined
   /** A person as the keys have them; `undefined`: no key in use is theirs. @param id of the person */
   person(id: string): KeyPerson | undefined
   /**
@@ -142,6 +144,7 @@ export async function keyBook({ table, fileKeys, onFault }: BookOptions): Promis
       // For a typing error nothing is read.
       return isWellFormed(key) ? upToDate().then(() => found(hash, key.kind)) : undefined
     },
+    inFile: ({ hash }) => keysInFile().get(hash),
     person: (id) => people.get(id),
     async shadowed() {
       await upToDate()

@@ -4,12 +4,16 @@ import type { RequestContext } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import { keyHeaders } from '../../formats/format-list.ts'
 import type { Caller } from '../person.ts'
+import type { FileKey } from './file-key.ts'
 import type { KeyBook, KnownKey } from './key-book.ts'
 import { claimedKey, isWellFormed, type FormedKey } from './key-form.ts'
 import { withLedger } from './responses.ts'
+import type { TokenVerifier } from './token/verify-token.ts'
 
 export interface RecogniserOptions {
   readonly book: KeyBook
+  /** Keys of access.json that tokens prove. */
+  readonly tokens: Pick<TokenVerifier, 'takes' | 'keyOf'>
   readonly clients: Pick<ClientAddresses, 'addressOf'>
   /** Unix milliseconds. */
   readonly now: () => number
@@ -23,13 +27,14 @@ const minuteMs = 60_000
 
 /**
  * Recognises programs by their keys, in `Authorization: Bearer`, then the headers of API keys. The first credential
- * with a prefix of ours counts. A key in the URL is ignored.
+ * with a prefix of ours counts, then the first token, if tokens prove any key. A key in the URL is ignored.
  *
- * @throws {WireError} 401 for a key that is not valid, 403 outside its networks, 503 when a change of the keys cannot
- *   be read
+ * @throws {WireError} 401 for a key or token that is not valid, 403 outside its networks, 503 when a change of the
+ *   keys, or the issuer of a token, cannot be read
  */
 export function keyRecogniser({
   book,
+  tokens,
   clients,
   now,
   onUse,
@@ -38,8 +43,12 @@ export function keyRecogniser({
   function admit(key: KnownKey | undefined, sent: FormedKey, context: RequestContext): Caller {
     const time = now()
     if (key === undefined && !isWellFormed(sent)) throw malformedKey()
-    if (key === undefined || key.expires <= time)
-      throw invalidKey('The key is not valid: it is unknown, has ended or has expired')
+    if (key === undefined) throw unknownKey()
+    return admitKnown(key, context, time)
+  }
+
+  function admitKnown(key: KnownKey, context: RequestContext, time: number): Caller {
+    if (key.expires <= time) throw unknownKey()
     const refusal = refusalOf(key, time)
     if (refusal !== undefined) throw invalidKey(`The key is not valid now: ${refusal}`)
     checkNetwork(key, context)
@@ -63,14 +72,34 @@ export function keyRecogniser({
     )
   }
 
+  function recogniseToken(headers: Headers, context: RequestContext): Caller | undefined | Promise<Caller> {
+    const token = credentialsIn(headers).find((credential) => tokens.takes(credential))
+    if (token === undefined) return undefined
+    const proven = tokens.keyOf(token)
+    return proven instanceof Promise ? proven.then((key) => admitProven(key, context)) : admitProven(proven, context)
+  }
+
+  function admitProven(key: FileKey, context: RequestContext): Caller {
+    const known = book.inFile(key)
+    // The file has changed meanwhile.
+    if (known === undefined) throw unknownKey()
+    return admitKnown(known, context, now())
+  }
+
   return function recogniseKey(context) {
-    const key = keyOf(context.request.headers)
-    if (key === undefined) return undefined
+    const { headers } = context.request
+    const key = keyOf(headers)
+    if (key === undefined) return recogniseToken(headers, context)
     const found = book.find(key)
     return found instanceof Promise
       ? withLedger(async () => admit(await found, key, context))
       : admit(found, key, context)
   }
+}
+
+function credentialsIn(headers: Headers): readonly string[] {
+  const all = [bearerOf(headers.get('authorization')), ...keyHeaders.map((name) => headers.get(name))]
+  return all.flatMap((credential) => credential ?? [])
 }
 
 /** @throws {WireError} 401 */
@@ -96,6 +125,10 @@ function claimed(credential: string | undefined): FormedKey | undefined {
   const key = credential === undefined ? undefined : claimedKey(credential)
   if (key === 'malformed') throw malformedKey()
   return key
+}
+
+function unknownKey(): WireError {
+  return invalidKey('The key is not valid: it is unknown, has ended or has expired')
 }
 
 function malformedKey(): WireError {

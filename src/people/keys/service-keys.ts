@@ -16,6 +16,7 @@ import { keyPeople } from './key-people.ts'
 import { keyRoutes } from './key-routes.ts'
 import { ownKeyRoutes } from './own-key-routes.ts'
 import { keyRecogniser } from './recognise.ts'
+import { TokenVerifier } from './token/verify-token.ts'
 
 /** The parts that keys add to the service. */
 export interface KeysContribution extends Contribution {
@@ -49,6 +50,13 @@ async function startKeys(host: Host, parts: KeyHost): Promise<KeysContribution> 
   return {
     recognise: keyRecogniser({
       book,
+      tokens: new TokenVerifier({
+        fileKeys: () => parts.fileKeys(),
+        fetch: (url, options) => host.fetch(url, options),
+        now: () => host.now(),
+        elapsedMs: () => host.elapsedMs(),
+        warn: host.log.warn,
+      }),
       clients: clientAddresses(trustedProxies),
       now: () => host.now(),
       onUse: notes.note,
