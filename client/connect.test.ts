@@ -25,17 +25,21 @@ const models = [
   { id: 'chat-2', object: 'model' },
 ]
 
-/** A service with these models. With a token, it requires it. */
-function service(data: unknown = models, token?: string) {
+/** A service with these models. With a token, it requires it. @param hasAgents agents may sign in */
+function service(data: unknown = models, token?: string, hasAgents = false) {
   const asked: string[] = []
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch(request) {
-      const { pathname } = new URL(request.url)
+      const { pathname, origin } = new URL(request.url)
+      const { headers } = request
+      if (pathname.startsWith('/.well-known/'))
+        return Response.json(hasAgents ? { device_authorization_endpoint: `${origin}/oauth/device` } : {})
       asked.push(pathname)
       if (pathname === '/health') return new Response('ok')
-      if (token !== undefined && request.headers.get('x-session-token') !== token)
+      const sent = headers.get('authorization')?.replace('Bearer ', '') ?? headers.get('x-session-token')
+      if (token !== undefined && sent !== token)
         return Response.json({ error: { message: 'Sign in first' } }, { status: 401 })
       return Response.json({ object: 'list', data })
     },
@@ -90,6 +94,36 @@ ${home}/.claude/settings.json:
 
 claude
 `)
+  })
+
+  test('claude-code › prints three ways where agents may sign in', async () => {
+    const { url } = service(models, undefined, true)
+    const { out } = await run(['claude-code', '--url', url])
+    for (const words of [
+      '"ANTHROPIC_AUTH_TOKEN": "any"',
+      `"forceLoginGatewayUrl": "${url}"`,
+      `svc login ${url}\nsvc connect claude-code --url ${url}`,
+    ])
+      expect(out).toContain(words)
+    expect((await run(['codex', '--url', url])).out).toContain(`svc login ${url}\nsvc connect codex --url ${url}`)
+  })
+
+  test('uses the sign-in of this machine, and stores no token elsewhere', async () => {
+    const { url } = service(models, 'svc_at_of-test', true)
+    const tokens = { access: 'svc_at_of-test', refresh: 'r', expires: Date.now() + 3_600_000 }
+    await mkdir(join(home, '.svc'))
+    await writeFile(join(home, '.svc', 'logins.json'), JSON.stringify({ [url]: tokens }))
+    const { out } = await run(['claude-code', '--url', url])
+    expect(out).toContain(`"apiKeyHelper": "svc token --url ${url}"`)
+    expect(out).not.toMatch(/"ANTHROPIC_AUTH_TOKEN"|svc_at_/)
+    await run(['codex', '--url', url, '--write'])
+    const written = await readFile(join(home, '.codex', 'config.toml'), 'utf8')
+    expect(Bun.TOML.parse(written)).toMatchObject({
+      model_providers: { svc: { auth: { command: 'svc', args: ['token', '--url', url] } } },
+    })
+    const before = await readFile(join(home, '.codex', 'config.toml'), 'utf8')
+    await run(['codex', '--url', url, '--write'])
+    expect(await readFile(join(home, '.codex', 'config.toml'), 'utf8')).toBe(before)
   })
 
   test('codex › writes its settings, keeps the others and a copy, for the owner alone', async () => {

@@ -17,6 +17,7 @@ import { UsageError } from '../src/base/start-errors.ts'
 import { clientGuides, type ClientGuide, type ClientTarget, type SettingsFile } from './connect/client-settings.ts'
 import { editSettings, SettingsError } from './connect/edit-settings.ts'
 import type { ClientHost, JsonEditor, ServiceLink } from './host.ts'
+import { keptTokens, lastingTokens } from './login.ts'
 
 const flags = {
   url: runningUrlFlag,
@@ -61,17 +62,21 @@ async function runConnect(host: ClientHost, context: Context): Promise<number> {
   const { flags, environment, stdout, stderr, signal } = context
   const guide = guideOf(context)
   const root = serviceRoot(serviceUrl(flags.url))
-  const token = sessionToken(environment, 'set it to a key of svc keys make, or to a session token of /auth/session')
+  const given = sessionToken(environment, 'set it to a key of svc keys make, or to a session token of /auth/session')
+  const signedIn = given === undefined ? await agentToken(host, root, context) : undefined
+  const token = given ?? signedIn
   const tools = { writeFile: host.writeFile, editJson: await host.jsonEditor() }
   const link = await host.connect(new URL(root), token)
   try {
     const service = { root, link, signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]) }
     const models = await listModels(service)
     const chosen = flags.model === undefined ? firstOf(models, root) : findModel(flags.model, models)
-    const connection: ClientTarget = { root, model: chosen.name, context: chosen.context, token, environment }
+    const signIn = signedIn === undefined ? await offeredSignIn(guide, service) : 'done'
+    const model = { model: chosen.name, context: chosen.context }
+    const connection: ClientTarget = { root, ...model, token: given, signIn, environment }
     if (flags.model === undefined && models.length > 1) stderr.write(`${describeOthers(chosen, models)}\n`)
     if (flags.write) await writeFiles(tools, guide, connection, context)
-    else stdout.write(printed(tools, guide, { ...connection, token: token && tokenMark }))
+    else stdout.write(printed(tools, guide, { ...connection, token: given && tokenMark }))
     return 0
   } catch (error) {
     if (signal.aborted) return interrupted
@@ -160,13 +165,40 @@ interface FileTools extends Pick<ClientHost, 'writeFile'> {
   readonly editJson: JsonEditor
 }
 
-function printed({ editJson }: FileTools, { title, files, commands }: ClientGuide, connection: ClientTarget): string {
+/** The token of `svc login` at a service. `undefined`: this machine is not signed in there. */
+async function agentToken(host: ClientHost, root: string, { environment, signal }: Context) {
+  const kept = keptTokens(host, environment)
+  if ((await kept.get(root).catch(() => undefined)) === undefined) return undefined
+  return (await lastingTokens(host, kept, root, signal)).access
+}
+
+async function offeredSignIn(
+  { otherWays }: ClientGuide,
+  { link, signal }: RunningService,
+): Promise<'none' | 'offered'> {
+  if (otherWays === undefined) return 'none'
+  try {
+    const answer = await link.ask('/.well-known/oauth-authorization-server', undefined, signal)
+    const endpoint = member(tryParseJson(await answer.body.readAll()), 'device_authorization_endpoint')
+    return typeof endpoint === 'string' ? 'offered' : 'none'
+  } catch {
+    // It lets no agents sign in.
+    return 'none'
+  }
+}
+
+function printed(
+  { editJson }: FileTools,
+  { title, files, commands, otherWays }: ClientGuide,
+  connection: ClientTarget,
+): string {
   const sections = (files?.(connection) ?? []).map(
     (file) =>
       `${file.path}:\n\n${'text' in file ? file.text : editSettings(file.language, '', file.settings, editJson)}`,
   )
   const heading = `${title} with ${connection.model} at ${connection.root}`
-  return [heading, ...sections, commands(connection).join('\n')].join('\n\n').replace(/\n{3,}/g, '\n\n') + '\n'
+  const ways = otherWays?.(connection) ?? []
+  return [heading, ...sections, commands(connection).join('\n'), ...ways].join('\n\n').replace(/\n{3,}/g, '\n\n') + '\n'
 }
 
 async function writeFiles(

@@ -65,6 +65,13 @@ export interface ServiceAnswer {
   }
 }
 
+/** An answer to {@link ClientHost.form}. */
+export interface FormAnswer {
+  readonly status: number
+  /** JSON; `undefined` for other content. */
+  readonly value: unknown
+}
+
 /** Speaks HTTP with one service. */
 export interface ServiceLink {
   /**
@@ -118,6 +125,17 @@ export interface ClientHost {
     file: string | undefined,
     context: Pick<CommandContext, 'environment' | 'stderr'>,
   ): Promise<{ readonly models: readonly string[]; readonly providers: readonly string[] }>
+  /**
+   * Posts a form, and reads a small answer of any status. Redirects are not followed.
+   *
+   * @param form `undefined`: a GET request
+   * @throws without an answer
+   */
+  form(url: URL, form: Readonly<Record<string, string>> | undefined, signal: AbortSignal): Promise<FormAnswer>
+  /** @throws when the signal aborts */
+  wait(ms: number, signal: AbortSignal): Promise<void>
+  /** The path of the tokens of `svc login`. @throws without a home folder */
+  loginFile(environment: Environment): string
   /** The path of the last conversation. @throws without a home folder */
   lastConversation(environment: Environment): string
   /** Replaces a file atomically, readable by its owner only. @param before the text to be replaced; absent: any */

@@ -12,6 +12,8 @@ export interface ClientTarget {
   readonly context: number | undefined
   /** Stands for the session token; undefined without sign-in. */
   readonly token: string | undefined
+  /** Whether the service lets agents sign in, and whether this machine has, without another token. */
+  readonly signIn: 'none' | 'offered' | 'done'
   readonly environment: CommandContext['environment']
 }
 
@@ -29,6 +31,8 @@ export interface ClientGuide {
   readonly files?: (connection: ClientTarget) => readonly SettingsFile[]
   /** Commands to enter, after the files are written. `$SVC_TOKEN` stands for the session token. */
   readonly commands: (connection: ClientTarget) => readonly string[]
+  /** Other ways to sign in, as text. Absent: there is none, also none by `svc login`. */
+  readonly otherWays?: (connection: ClientTarget) => readonly string[]
 }
 
 /** The client programs that `svc connect` knows. */
@@ -38,18 +42,22 @@ export const clientGuides: readonly ClientGuide[] = [
     title: 'Claude Code',
     files: (connection) => {
       const { root, model, context } = connection
+      const isSignedIn = connection.signIn === 'done'
       const variables = {
         ANTHROPIC_BASE_URL: root,
-        ANTHROPIC_AUTH_TOKEN: keyOf(connection),
+        ...(isSignedIn ? {} : { ANTHROPIC_AUTH_TOKEN: keyOf(connection) }),
         ANTHROPIC_MODEL: model,
         ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
         ...(context === undefined ? {} : { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(context) }),
       }
-      const settings = Object.entries(variables).map(([name, value]): Setting => ({ path: ['env', name], value }))
+      const inShell = Object.entries(variables).map(([name, value]): Setting => ({ path: ['env', name], value }))
+      const helper: readonly Setting[] = isSignedIn ? [{ path: ['apiKeyHelper'], value: tokenCommandOf(root) }] : []
+      const settings = [...helper, ...inShell]
       const path = join(folderOf(connection, 'CLAUDE_CONFIG_DIR', '.claude'), 'settings.json')
       return [{ path, language: 'json', settings }]
     },
     commands: () => ['claude'],
+    otherWays: ({ signIn, root }) => (signIn === 'none' ? [] : claudeCodeWays(signIn, root)),
   },
   {
     name: 'codex',
@@ -66,10 +74,12 @@ export const clientGuides: readonly ClientGuide[] = [
         { path: [...table, 'base_url'], value: `${root}/v1` },
         { path: [...table, 'wire_api'], value: 'responses' },
         ...(token === undefined ? [] : [{ path: [...table, 'env_key'], value: 'SVC_TOKEN' } as const]),
+        ...(connection.signIn === 'done' ? codexSignIn(root) : []),
       ]
       return [{ path, language: 'toml', settings }]
     },
     commands: ({ token }) => (token === undefined ? ['codex'] : ['export SVC_TOKEN', 'codex']),
+    otherWays: ({ signIn, root }) => (signIn === 'offered' ? [loginWay('codex', root)] : []),
   },
   {
     name: 'gemini-cli',
@@ -211,6 +221,35 @@ export const clientGuides: readonly ClientGuide[] = [
     ],
   },
 ]
+
+/** The command that prints a token of `svc login`. */
+function tokenCommandOf(root: string): string {
+  return `svc token --url ${quoted(root)}`
+}
+
+function codexSignIn(root: string): readonly Setting[] {
+  const table = ['model_providers', 'svc', 'auth'] as const
+  return [
+    { path: [...table, 'command'], value: 'svc' },
+    { path: [...table, 'args'], value: ['token', '--url', root] },
+  ]
+}
+
+function loginWay(client: string, root: string): string {
+  const url = quoted(root)
+  return `Or with your own account, without a key:\n\nsvc login ${url}\nsvc connect ${client} --url ${url}`
+}
+
+function claudeCodeWays(signIn: 'offered' | 'done', root: string): readonly string[] {
+  const managed = JSON.stringify({ forceLoginMethod: 'gateway', forceLoginGatewayUrl: root }, undefined, 2)
+  return [
+    'Or by /login in Claude Code, where an administrator has written /etc/claude-code/managed-settings.json (Linux):' +
+      `\n\n${managed}`,
+    signIn === 'done'
+      ? 'Or with a key: ANTHROPIC_AUTH_TOKEN in "env", and no apiKeyHelper'
+      : loginWay('claude-code', root),
+  ]
+}
 
 /** Clients send a key always; without sign-in svc ignores it. */
 const noKey = 'any'

@@ -8,8 +8,8 @@ export type SettingsLanguage = 'json' | 'toml' | 'yaml' | 'env'
 /** One value of a settings file. In TOML the names before the last are a table; YAML and `env` have one name. */
 export interface Setting {
   readonly path: readonly [string, ...string[]]
-  /** A list only in JSON. */
-  readonly value: string | number | Readonly<Record<string, string | number>>[]
+  /** A list of objects only in JSON, a list of texts also in TOML. */
+  readonly value: string | number | readonly string[] | Readonly<Record<string, string | number>>[]
 }
 
 /** A settings file that is not valid, or in which a value cannot be set without a change of others. */

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { knownCounts, piecesOf } from '../../client/chat/chat-client.ts'
 import type { AnswerPiece, ChatClient, StreamedAnswer, ClientHost } from '../../client/host.ts'
 import { isChatModel } from '../base/chat-model.ts'
@@ -9,7 +10,7 @@ import type { Usage } from '../formats/usage.ts'
 import type { Gateway, ServedReply } from '../gateway/gateway.ts'
 import type { Attempt } from '../service/trail.ts'
 import { gatewayAccess, type GatewayAccess } from './gateway-access.ts'
-import { answerIfRunning, connectTo } from './running-service.ts'
+import { answerIfRunning, connectTo, sendForm } from './running-service.ts'
 
 /**
  * The commands of `client/`, which speak HTTP with any service. This is the only file that knows them: it gives them
@@ -18,6 +19,8 @@ import { answerIfRunning, connectTo } from './running-service.ts'
 export const clientCommands = {
   chat: async (): Promise<Command> => (await import('../../client/chat.ts')).chatCommand(clientHost()),
   connect: async (): Promise<Command> => (await import('../../client/connect.ts')).connectCommand(clientHost()),
+  login: async (): Promise<Command> => (await import('../../client/login.ts')).loginCommand(clientHost()),
+  token: async (): Promise<Command> => (await import('../../client/login.ts')).tokenCommand(clientHost()),
   completion: async (commands: readonly CommandEntry[]): Promise<Command> =>
     (await import('../../client/completion.ts')).completionCommand(clientHost(), commands),
 }
@@ -39,6 +42,11 @@ export function clientHost(access: GatewayAccess = gatewayAccess): ClientHost {
         gateway.close()
       }
     },
+    form: sendForm,
+    async wait(ms, signal) {
+      await setTimeout(ms, undefined, { signal })
+    },
+    loginFile: (environment) => findHome(environment).logins,
     lastConversation: (environment) => findHome(environment).lastConversation,
     async writeFile(path, text, before) {
       const { writeConfig } = await import('../config/edit/write-config.ts')

@@ -68,6 +68,32 @@ export async function askService(
   throw new ServiceRefusal(status, message ?? `${base.origin}${base.pathname} answered with status ${status}`)
 }
 
+const formAnswerBytesMax = 65_536
+
+/** Posts a form, or asks by GET without one, and reads an answer of any status. @throws without an answer */
+export async function sendForm(url: URL, form: Readonly<Record<string, string>> | undefined, signal: AbortSignal) {
+  const { httpClient } = await import('../transport/http-client.ts')
+  const transport = httpClient()
+  try {
+    const type = form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
+    const response = await transport.request(
+      {
+        origin: parseOrigin(url),
+        method: form === undefined ? 'GET' : 'POST',
+        path: url.pathname + url.search,
+        headers: headerBlock({ accept: 'application/json', ...type }),
+        body: form === undefined ? [] : [new TextEncoder().encode(new URLSearchParams(form).toString())],
+        connectMs,
+        bodyBytesMax: formAnswerBytesMax,
+      },
+      signal,
+    )
+    return { status: response.status, value: tryParseJson(await response.body.readAll()) }
+  } finally {
+    transport.close()
+  }
+}
+
 /** Speaks with one service. @param base the beginning of all addresses */
 export async function connectTo(base: URL, token: string | undefined) {
   const { httpClient } = await import('../transport/http-client.ts')
@@ -109,8 +135,9 @@ interface RunningService extends Pick<CommandContext, 'environment' | 'signal'> 
   readonly timeoutMs: number
 }
 
-/** A key is read from the headers of keys only. */
+/** Keys, and tokens of agents, are read from the headers of keys only. */
 function credentialHeader(token: string | undefined): Readonly<Record<string, string>> {
   if (token === undefined) return {}
-  return readKey(token) === undefined ? { 'x-session-token': token } : { authorization: `Bearer ${token}` }
+  const isSession = readKey(token) === undefined && !token.startsWith('svc_at_')
+  return isSession ? { 'x-session-token': token } : { authorization: `Bearer ${token}` }
 }

@@ -23,6 +23,7 @@ describe('findHome', () => {
       access: `${folder}/access.json`,
       ledger: `${folder}/svc.db`,
       lastConversation: `${folder}/chat/last.json`,
+      logins: `${folder}/logins.json`,
       keysCache: `${folder}/keys.cache`,
       sockets: `${folder}/run`,
     })

@@ -23,6 +23,8 @@ export interface Home {
   readonly ledger: string
   /** `chat/last.json`: the last conversation of `svc chat`. */
   readonly lastConversation: string
+  /** `logins.json`: tokens of `svc login`. */
+  readonly logins: string
   /** `keys.cache`, also below SVC_CACHE: a copy of the keys in a PostgreSQL database. */
   readonly keysCache: string
   /** `run`: the sockets at which running services listen for commands. */
@@ -44,6 +46,7 @@ export function findHome(environment: Environment): Home {
     modelsCache: join(cache ?? join(folder, 'cache'), 'models'),
     ledger: join(folder, 'svc.db'),
     lastConversation: join(folder, 'chat', 'last.json'),
+    logins: join(folder, 'logins.json'),
     keysCache: join(cache ?? folder, 'keys.cache'),
     sockets: join(folder, 'run'),
   }
