@@ -32,9 +32,16 @@ export interface MenuItem {
   readonly run: () => Promise<void>
 }
 
+/** A link of the account menu to a page of the extension. */
+export interface MenuLink {
+  readonly label: string
+  /** The setting of the extension that has the path. Without the setting, there is no link. */
+  readonly setting: string
+}
+
 /** Additions of an extension to the page: the export `part` of its `page-part.tsx`. */
 export interface PagePart {
   /** Components in place of the page's defaults. Slots that the extension does not claim on the server are ignored. */
   readonly replace?: { readonly [Name in SlotName]?: ComponentType<SlotProps[Name]> }
-  readonly add?: { readonly userMenu?: readonly MenuItem[] }
+  readonly add?: { readonly userMenu?: readonly MenuItem[]; readonly userLinks?: readonly MenuLink[] }
 }

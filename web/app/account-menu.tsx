@@ -45,6 +45,10 @@ export function AccountMenu({ frame: { parts, onShortcuts } }: { readonly frame:
     isApart: index === 0,
     run: () => void run(item),
   }))
+  const ofPages = parts.userLinks.map(({ label, path }): MenuEntry => ({
+    ...{ label, icon: 'tool' },
+    run: () => location.assign(path),
+  }))
   return (
     <>
       <Menu
@@ -59,6 +63,7 @@ export function AccountMenu({ frame: { parts, onShortcuts } }: { readonly frame:
         items={[
           ...ownViews(boot).map((item, index) => ({ ...item, isApart: index === 0 })),
           ...(maySetUpSignIn(boot) ? [letSignIn] : []),
+          ...ofPages,
           { label: say.app.keyboard, icon: 'keyboard', keys: '?', run: onShortcuts },
           ...ofExtensions,
         ]}

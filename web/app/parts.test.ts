@@ -19,6 +19,7 @@ describe('the parts of extensions', () => {
     expect(parts).toEqual({
       fillings: { SignIn: { extension: 'gate', component: SignIn, settings: { word: 'open' } } },
       userMenu: [],
+      userLinks: [],
       failed: [],
     })
   })
@@ -35,6 +36,12 @@ describe('the parts of extensions', () => {
       async (address) => ({ part: { add: { userMenu: [item(address)] } } }),
     )
     expect(parts.userMenu.map(({ label }) => label)).toEqual(['1', '2'])
+  })
+
+  test('add links to their pages, if they have the setting with the path', async () => {
+    const userLinks = ['word', 'other'].map((setting) => ({ label: `to ${setting}`, setting }))
+    const parts = await loadParts([entry()], async () => ({ part: { replace: { SignIn }, add: { userLinks } } }))
+    expect(parts.userLinks).toEqual([{ label: 'to word', path: 'open' }])
   })
 
   test.each([

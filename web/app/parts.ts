@@ -14,6 +14,7 @@ interface Filling<Name extends SlotName> {
 export interface Parts {
   readonly fillings: { readonly [Name in SlotName]?: Filling<Name> }
   readonly userMenu: readonly MenuItem[]
+  readonly userLinks: readonly { readonly label: string; readonly path: string }[]
   /** Extensions whose part did not load, or lacks a slot it claims. The page's defaults are shown instead. */
   readonly failed: readonly string[]
 }
@@ -31,6 +32,7 @@ export async function loadParts(
   const loaded = await Promise.all(entries.map(async (entry) => ({ entry, part: await loadPart(entry, load) })))
   const fillings: { -readonly [Name in SlotName]?: Filling<Name> } = {}
   const userMenu: MenuItem[] = []
+  const userLinks: Parts['userLinks'][number][] = []
   const failed: string[] = []
   for (const {
     entry: { extension, slots, settings },
@@ -43,8 +45,16 @@ export async function loadParts(
       if (component !== undefined && slots.includes(name)) fillings[name] ??= { extension, component, settings }
     }
     userMenu.push(...(part?.add?.userMenu ?? []))
+    userLinks.push(...linksOf(part, settings))
   }
-  return { fillings, userMenu, failed }
+  return { fillings, userMenu, userLinks, failed }
+}
+
+function linksOf(part: PagePart | undefined, settings: PartEntry['settings']): Parts['userLinks'] {
+  return (part?.add?.userLinks ?? []).flatMap(({ label, setting }) => {
+    const path = settings[setting]
+    return path === undefined ? [] : [{ label, path }]
+  })
 }
 
 async function loadPart(

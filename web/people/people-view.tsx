@@ -259,7 +259,8 @@ function Session({ session, userName, now, end }: SessionProps): ReactNode {
   )
 }
 
-function deviceWords({ browser, system }: SessionEntry): string {
+function deviceWords({ agent, browser, system }: SessionEntry): string {
+  if (agent !== undefined) return say.people.agent(agent)
   if (browser !== undefined && system !== undefined) return say.people.device(browser, system)
   return browser ?? system ?? say.people.unknown
 }

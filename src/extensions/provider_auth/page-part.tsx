@@ -6,6 +6,7 @@ import { en as say } from './texts/en.ts'
 export const part: PagePart = {
   replace: { SignIn },
   add: {
+    userLinks: [{ label: say.agents, setting: 'agentsUrl' }],
     userMenu: [
       { label: say.signOut, run: signOut },
       { label: say.signOutEverywhere, icon: 'users', run: signOutEverywhere },

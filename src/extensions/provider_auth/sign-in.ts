@@ -1,6 +1,7 @@
 import { clientAddresses } from '../../base/client-address.ts'
 import type { Contribution, Host } from '../extension.ts'
 import { agents } from './agents/agents.ts'
+import { devicePath } from './agents/token-routes.ts'
 import { flows, flowStoreOptions } from './oauth/flows.ts'
 import type { IdentityProvider } from './oauth/identity-provider.ts'
 import { credentials } from './session/credentials.ts'
@@ -80,6 +81,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
       settings: {
         providerName: settings.displayName,
         startUrl: '/auth/provider',
+        ...(ofAgents.people === undefined ? {} : { agentsUrl: devicePath }),
         ...(settings.note === undefined ? {} : { note: settings.note }),
         ...(settings.icon === undefined ? {} : { icon: settings.icon }),
       },

@@ -658,6 +658,8 @@ export interface SessionEntry {
   /** Such as `Firefox` and `Linux`. Absent: unknown. */
   readonly browser?: string
   readonly system?: string
+  /** The name of an agent, as it calls itself. Absent: the session is of a browser. */
+  readonly agent?: string
   /** Unix milliseconds. */
   readonly since: number
   /** Unix milliseconds, some minutes exact. Absent: not since the sign-in. */

@@ -4,6 +4,7 @@ import { plural } from '../locale.ts'
 export const people: Texts['people'] = {
   about: (provider) => `Wer mit ${provider} angemeldet ist. Sitzungen enden von selbst nach 24 Stunden.`,
   admit: (user) => `${user} einlassen`,
+  agent: (name) => `${name}, ein Agent`,
   block: 'Sperren …',
   blockAsk: (user) => `${user} sperren?`,
   blockHint: 'Der Name verlässt die Liste. Alle Sitzungen enden sofort.',

@@ -4,6 +4,7 @@ import { plural } from '../locale.ts'
 export const people = {
   about: (provider: string) => `Who is signed in with ${provider}. Sessions end by themselves after 24 hours.`,
   admit: (user: string) => `Let ${user} in`,
+  agent: (name: string) => `${name}, an agent`,
   block: 'Block…',
   blockAsk: (user: string) => `Block ${user}?`,
   blockHint: 'The name leaves the list. All sessions end at once.',

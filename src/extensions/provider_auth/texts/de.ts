@@ -2,6 +2,7 @@ import type { Texts } from './en.ts'
 
 /** Texts of page-part.tsx in German. */
 export const de: Texts = {
+  agents: 'Ihre Agenten',
   signInWith: (name) => `Mit ${name} anmelden`,
   signOut: 'Abmelden',
   signOutEverywhere: 'Überall abmelden',

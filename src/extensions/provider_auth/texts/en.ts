@@ -1,5 +1,6 @@
 /** Texts of page-part.tsx in English. As in web/texts/en.ts, functions use their parameters only. */
 export const en = {
+  agents: 'Your Agents',
   signInWith: (name: string) => `Sign in with ${name}`,
   signOut: 'Sign Out',
   signOutEverywhere: 'Sign Out Everywhere',
