@@ -1,7 +1,7 @@
 import type { Probe } from '../config/detect.ts'
 import type { FollowFile } from '../config/watch/follow-file.ts'
 import type { OtherAnswers } from '../http/page/answers-api.ts'
-import type { KeptAnswers } from '../http/page/kept-answers.ts'
+import type { SharedAnswers } from '../http/page/kept-answers.ts'
 import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import type { BudgetAuthority } from '../limits/budgets/budget-authority.ts'
 import type { Limiter } from '../limits/limiter.ts'
@@ -37,7 +37,7 @@ export interface Runtime {
   /** Sends the alerts of all processes there from now on. */
   useWebhook(target: WebhookTarget | undefined): void
   /** Shares the kept answers of this process. @returns those of the others; `undefined`: there are no others */
-  shareAnswers(answers: KeptAnswers): OtherAnswers | undefined
+  shareAnswers(answers: SharedAnswers): OtherAnswers | undefined
   readonly follow: FollowFile
   /** Asks a local port for its models, with the same result for all processes. */
   readonly probe: Probe

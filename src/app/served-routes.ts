@@ -8,8 +8,9 @@ import { ownKeyRoute } from '../http/entrance/own-key.ts'
 import { extendedRouting } from '../http/extended-routing.ts'
 import { lateRefusals } from '../http/late-refusals.ts'
 import { isLoopbackAddress } from '../http/origin-policy.ts'
+import { answerOnce, onceLimits } from '../http/page/answer-once.ts'
 import { answersApi } from '../http/page/answers-api.ts'
-import type { KeptAnswers } from '../http/page/kept-answers.ts'
+import { keptAnswers, keptLimits, type KeptAnswers, type SharedAnswers } from '../http/page/kept-answers.ts'
 import type { Route } from '../http/route.ts'
 import type { Routing, ServerOptions } from '../http/server.ts'
 import { metricsRoute, statusRoutes } from '../http/status-routes.ts'
@@ -18,6 +19,7 @@ import { errorFields } from '../observe/log.ts'
 import { requestLog } from '../observe/request-line.ts'
 import type { Tracer } from '../observe/trace.ts'
 import type { LearnedSizes } from '../prices/token-sizes.ts'
+import { ownTimers } from '../service/shared-timers.ts'
 import type { Capacity } from './capacity.ts'
 import type { KeptIntake } from './content-intake.ts'
 import { tracerFor } from './find-telemetry.ts'
@@ -29,7 +31,7 @@ export interface RouteNeeds extends PageNeeds {
   readonly runtime: Runtime
   readonly address: { readonly isLoopback: boolean; readonly corsOrigins: readonly string[] }
   readonly page: ServedPage
-  readonly answers: KeptAnswers
+  readonly answers: AllAnswers
   readonly content: Pick<KeptIntake, 'current'>
   readonly capacity: Capacity
   readonly requests: OpenRequests
@@ -38,20 +40,42 @@ export interface RouteNeeds extends PageNeeds {
   readonly tracer: Tracer | undefined
 }
 
+/** The answers that this process keeps. */
+export interface AllAnswers {
+  readonly ofPage: KeptAnswers
+  /** To requests with `Idempotency-Key`. */
+  readonly ofRepeats: KeptAnswers
+}
+
+export function allAnswers(isClosing: () => boolean): AllAnswers {
+  return {
+    ofPage: keptAnswers(ownTimers, isClosing, keptLimits),
+    ofRepeats: keptAnswers(ownTimers, isClosing, onceLimits),
+  }
+}
+
+/** What other processes may read. */
+function sharedAnswers({ ofPage, ofRepeats }: AllAnswers): SharedAnswers {
+  return { find: (name) => ofPage.find(name) ?? ofRepeats.find(name), stop: (name) => ofPage.stop(name) }
+}
+
 /** The service's own routes: its API, its status, and the page. */
 export function servedRoutes(needs: RouteNeeds): readonly Route[] {
   const { runtime, active, access, answers, closing, page, timers } = needs
   const entrance = entranceOptions(needs)
+  const others = runtime.shareAnswers(sharedAnswers(answers))
   function unready(): string | undefined {
     if (closing.signal.aborted && !runtime.doOthersStay()) return 'stopping'
     return active.gateway.providers.length === 0 ? 'no provider is usable' : undefined
   }
   return [
-    ...apiRoutes(entrance),
+    ...apiRoutes(entrance).map(
+      answerOnce({ ...entrance, answers: answers.ofRepeats, others, stallMs: timers.stallMs }),
+    ),
     ...answersApi({
       chat: apiRoute(formats.chat, entrance),
-      answers,
-      others: runtime.shareAnswers(answers),
+      answers: answers.ofPage,
+      others,
       stallMs: timers.stallMs,
     }),
     ...modelRoutes(() => active.gateway, Date.now()),

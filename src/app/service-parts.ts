@@ -13,13 +13,11 @@ import { accessFile, findHome } from '../config/home.ts'
 import type { Contribution } from '../extensions/extension.ts'
 import { openRequests } from '../http/entrance/admission.ts'
 import { isLoopbackAddress } from '../http/origin-policy.ts'
-import { keptAnswers } from '../http/page/kept-answers.ts'
 import type { AccessPolicy, WebhookEntry } from '../limits/access-policy.ts'
 import type { Logger } from '../observe/log.ts'
 import type { WebhookTarget } from '../observe/webhook/webhook.ts'
 import { priceBook } from '../prices/price-book.ts'
 import { LearnedSizes } from '../prices/token-sizes.ts'
-import { ownTimers } from '../service/shared-timers.ts'
 import { httpClient } from '../transport/http-client.ts'
 import { activeConfig } from './active-config.ts'
 import type { Dependencies } from './assemble.ts'
@@ -42,7 +40,7 @@ import { servePage } from './page/serve-page.ts'
 import { PartList } from './parts.ts'
 import type { Runtime } from './runtime.ts'
 import { untilAborted, type ServeContext } from './serve-context.ts'
-import { metricsServerOptions, servedRoutes, serverOptions } from './served-routes.ts'
+import { allAnswers, metricsServerOptions, servedRoutes, serverOptions } from './served-routes.ts'
 import { SharedHistory } from './shared-history.ts'
 import { SharedLedger } from './shared-ledger.ts'
 import { shippedPrices } from './shipped-prices.ts'
@@ -281,8 +279,8 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
   })
   .add((parts) => ({
     page: servePage(parts),
-    /** Answers to pages, which go on without a reader. */
-    answers: keptAnswers(ownTimers, () => parts.closing.signal.aborted),
+    /** Answers that go on without a reader. */
+    answers: allAnswers(() => parts.closing.signal.aborted),
   }))
   .add(
     (parts) => {
@@ -329,7 +327,8 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
     ({ runtime, closing, followers, answers }) => {
       closing.abort()
       followers.stopAll()
-      answers.stopUnread()
+      answers.ofPage.stopUnread()
+      answers.ofRepeats.stopUnread()
       process.off('SIGHUP', runtime.reload)
     },
   )

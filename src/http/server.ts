@@ -186,7 +186,7 @@ function checkScope(access: Access, { scope, isForEachKey }: Route): void {
 
 const exposed =
   'x-request-id, x-svc-provider, x-svc-model, x-svc-attempts, x-svc-trail, x-svc-dropped, x-svc-adjusted, ' +
-  'x-svc-cost, x-svc-estimated, ' +
+  'x-svc-cost, x-svc-estimated, x-svc-replayed, x-svc-recorded, ' +
   'server-timing, x-should-retry, retry-after, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, ' +
   'x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens'
 

@@ -4,7 +4,7 @@ import { restartReason, type WorkerLifecycle } from '../../cluster/worker-lifecy
 import { isFirstWorker, linkToPrimary } from '../../cluster/worker-link.ts'
 import type { FollowFile } from '../../config/watch/follow-file.ts'
 import { readForOther, type OtherAnswers } from '../../http/page/answers-api.ts'
-import type { KeptAnswers } from '../../http/page/kept-answers.ts'
+import type { SharedAnswers } from '../../http/page/kept-answers.ts'
 import type { LedgerPlace } from '../../ledger/ledger-place.ts'
 import { errorFields, type Logger } from '../../observe/log.ts'
 import { workerObserver, type WorkerObserver, type WorkerObserverOptions } from '../../observe/worker-observer.ts'
@@ -33,7 +33,7 @@ class WorkerState {
   readonly follow: FollowFile
   readonly observer: WorkerObserver
   readonly limits: WorkerLimits
-  #answers: KeptAnswers | undefined
+  #answers: SharedAnswers | undefined
   #ledger: LedgerPlace | undefined
 
   constructor(log: Logger) {
@@ -76,7 +76,7 @@ class WorkerState {
     this.primary.notify('keepUse', place)
   }
 
-  shareAnswers(own: KeptAnswers): OtherAnswers {
+  shareAnswers(own: SharedAnswers): OtherAnswers {
     this.#answers = own
     return {
       read: (wanted) => this.primary.call('readAnswer', wanted).catch(() => undefined),

@@ -213,6 +213,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     const record = recordOf(this, this.#gateway, outcome, usage)
     this.options.record(record, outcome.cause)
     this.booking.recorded()
+    this.context.onEnd?.(record.error)
     const intake = this.content && this.options.content?.()
     if (intake !== undefined) this.content?.end(record, intake)
     return record.cost

@@ -60,35 +60,9 @@ export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions
     const reader = answer?.read(0)
     // At a limit, the answer ends with its reader, as answers to programs do.
     if (answer === undefined || reader === undefined) return chat.handle(context)
-    context.request.signal.addEventListener('abort', reader.leave, { once: true })
-    if (context.request.signal.aborted) reader.leave()
     stopWhenRefused(context, name.owner, answer)
-    context.keepOpen()
-    let isStream = false
-    const inner: HandlerContext = {
-      ...withoutConnection(context, chat.path),
-      left: work.signal,
-      keep(send) {
-        isStream = true
-        void send(answer)
-      },
-    }
-    let response: Response
-    try {
-      response = await chat.handle(inner)
-    } catch (error) {
-      answer.abandon()
-      context.resetIdleLimit()
-      throw error
-    }
-    if (isStream) {
-      answer.begin(headOf(response))
-      return streamed(context, response, () => nextOf(answer, reader), reader.leave, stallMs)
-    }
-    const bytes = await keptWhole(answer, response)
-    reader.leave()
-    context.extendIdleLimit()
-    return new Response(bytes, response)
+    const inner = { ...withoutConnection(context, chat.path), left: work.signal }
+    return await answerKept(context, inner, { route: chat, answer, reader, stallMs })
   }
 
   async function read(context: HandlerContext): Promise<Response> {
@@ -111,6 +85,49 @@ export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions
   ]
 }
 
+/** An answer that is being kept, with the reader that asks for it. */
+export interface KeptAsking {
+  readonly route: Pick<Route, 'handle'>
+  readonly answer: KeptAnswer
+  readonly reader: KeptReader
+  readonly stallMs: number
+}
+
+/** Answers a request while its answer is kept. @param inner without its connection */
+export async function answerKept(
+  context: HandlerContext,
+  inner: HandlerContext,
+  { route, answer, reader, stallMs }: KeptAsking,
+): Promise<Response> {
+  context.request.signal.addEventListener('abort', reader.leave, { once: true })
+  if (context.request.signal.aborted) reader.leave()
+  context.keepOpen()
+  let isStream = false
+  const kept: HandlerContext = {
+    ...inner,
+    keep(send) {
+      isStream = true
+      void send(answer)
+    },
+  }
+  let response: Response
+  try {
+    response = await route.handle(kept)
+  } catch (error) {
+    answer.abandon()
+    context.resetIdleLimit()
+    throw error
+  }
+  if (isStream) {
+    answer.begin(headOf(response))
+    return streamed(context, response, () => nextOf(answer, reader), reader.leave, stallMs)
+  }
+  const bytes = await keptWhole(answer, response)
+  reader.leave()
+  context.extendIdleLimit()
+  return new Response(bytes, response)
+}
+
 /** The byte from which an answer is read. @throws {WireError} 400 */
 function fromOf({ request }: HandlerContext): number {
   const from = new URL(request.url).searchParams.get('from') ?? '0'
@@ -118,7 +135,8 @@ function fromOf({ request }: HandlerContext): number {
   return Number(from)
 }
 
-async function readHere(
+/** @throws {WireError} 404 */
+export async function readHere(
   context: HandlerContext,
   { answer, from, stallMs }: { readonly answer: KeptAnswer; readonly from: number; readonly stallMs: number },
 ): Promise<Response> {
@@ -141,7 +159,8 @@ async function readHere(
   )
 }
 
-async function relayed(
+/** @throws {WireError} 404 */
+export async function relayed(
   context: HandlerContext,
   wanted: RelayedRead,
   { others, stallMs }: Pick<AnswersApiOptions, 'others' | 'stallMs'>,
@@ -175,7 +194,10 @@ async function keptWhole(answer: KeptAnswer, response: Response): Promise<Uint8A
 }
 
 /** Reads an answer of this process for another one. `undefined`: it is not here, or not kept as a whole. */
-export async function readForOther(answers: KeptAnswers, wanted: RelayedRead): Promise<RelayedBytes | undefined> {
+export async function readForOther(
+  answers: Pick<KeptAnswers, 'find'>,
+  wanted: RelayedRead,
+): Promise<RelayedBytes | undefined> {
   const answer = answers.find(wanted)
   const reader = answer?.isWhole === true ? answer.read(wanted.from) : undefined
   if (answer === undefined || reader === undefined) return undefined
@@ -258,7 +280,7 @@ function streamed(
 }
 
 /** The context of a request whose answer does not depend on its connection. */
-function withoutConnection(context: HandlerContext, path: string): HandlerContext {
+export function withoutConnection(context: HandlerContext, path: string): HandlerContext {
   const { request, id, started, caller } = context
   const nothing = (): void => undefined
   return {

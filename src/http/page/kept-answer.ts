@@ -1,8 +1,6 @@
 import type { SharedTimer, SharedTimers } from '../../service/shared-timers.ts'
 import type { EventStreamSink } from '../entrance/event-stream-body.ts'
 
-/** Milliseconds for which an answer without a reader goes on, and for which an ended one is kept. */
-const keptMs = 60_000
 /** Bytes are kept in blocks, so that an answer takes little more than its size, and readers need no copy. */
 const blockBytes = 16 * 1024
 
@@ -54,6 +52,14 @@ export interface KeptAnswer extends EventStreamSink {
   forget(): void
 }
 
+/** How long an answer is kept, in milliseconds. */
+export interface KeptTimes {
+  /** It goes on without a reader. */
+  readonly unreadMs: number
+  /** After its end. */
+  readonly endedMs: number
+}
+
 /** Memory for blocks, shared by all answers. */
 export interface BlockBudget {
   /** Whether there is space for one more block of this size. May remove ended answers. */
@@ -70,6 +76,7 @@ export interface KeptAnswerOptions {
   readonly budget: BlockBudget
   /** Of a larger answer, only bytes that readers still need are kept. It ends when its last reader leaves. */
   readonly bytesMax: number
+  readonly times: KeptTimes
   readonly timers: SharedTimers
   /** Whether the service shuts down. An answer without a reader then ends at once. */
   readonly isClosing: () => boolean
@@ -85,6 +92,7 @@ export function keptAnswer(options: KeptAnswerOptions): KeptAnswer {
 
 class AnswerInMemory implements KeptAnswer {
   readonly #bytesMax: number
+  readonly #times: KeptTimes
   readonly #budget: BlockBudget
   readonly #onForget: () => void
   readonly #timers: SharedTimers
@@ -105,8 +113,9 @@ class AnswerInMemory implements KeptAnswer {
   #caughtUp: PromiseWithResolvers<void> | undefined
   #timer: SharedTimer | undefined
 
-  constructor({ abort, onForget, budget, bytesMax, timers, isClosing }: KeptAnswerOptions) {
+  constructor({ abort, onForget, budget, bytesMax, times, timers, isClosing }: KeptAnswerOptions) {
     this.#bytesMax = bytesMax
+    this.#times = times
     this.#budget = budget
     this.#onForget = onForget
     this.#timers = timers
@@ -135,7 +144,7 @@ class AnswerInMemory implements KeptAnswer {
     this.#isOver = true
     this.#timer?.stop()
     this.#wake()
-    if (this.#isWhole && !this.#isForgotten) this.#timer = this.#timers.start(keptMs, () => this.forget())
+    if (this.#isWhole && !this.#isForgotten) this.#timer = this.#timers.start(this.#times.endedMs, () => this.forget())
     else this.forget()
   }
 
@@ -246,7 +255,7 @@ class AnswerInMemory implements KeptAnswer {
     if (this.#isForgotten) this.#removeBlocks(this.#blocks.length)
     if (this.#isOver) return
     if (!this.#isWhole || this.#isClosing()) this.abandon()
-    else this.#timer = this.#timers.start(keptMs, () => this.abandon())
+    else this.#timer = this.#timers.start(this.#times.unreadMs, () => this.abandon())
   }
 
   #bytesAt(position: number): AnswerBytes | undefined {

@@ -1,9 +1,9 @@
 import { WireError } from '../../formats/error.ts'
 import type { SharedTimers } from '../../service/shared-timers.ts'
-import { keptAnswer, type KeptAnswer } from './kept-answer.ts'
+import { keptAnswer, type KeptAnswer, type KeptTimes } from './kept-answer.ts'
 
 /** Limits of answers that are kept, in one process. */
-export interface KeptLimits {
+export interface KeptLimits extends KeptTimes {
   readonly answers: number
   readonly answersOfOne: number
   /** Bytes of one answer. */
@@ -13,8 +13,10 @@ export interface KeptLimits {
 
 const mebibyte = 1024 * 1024
 
-/** The limits in force. */
+/** The limits of answers to the page. */
 export const keptLimits: KeptLimits = {
+  unreadMs: 60_000,
+  endedMs: 60_000,
   answers: 256,
   answersOfOne: 16,
   bytesOfOne: 8 * mebibyte,
@@ -27,6 +29,9 @@ export interface AnswerName {
   readonly owner: string
   readonly id: string
 }
+
+/** Answers that other processes may read and stop. */
+export type SharedAnswers = Pick<KeptAnswers, 'find' | 'stop'>
 
 /** The answers that are kept in this process. */
 export interface KeptAnswers {
@@ -91,6 +96,7 @@ class AnswersInMemory implements KeptAnswers {
       onForget: () => this.#entries.delete(key),
       budget: this.#budget,
       bytesMax: this.#limits.bytesOfOne,
+      times: this.#limits,
       timers: this.#timers,
       isClosing: this.#isClosing,
     })
