@@ -26,6 +26,7 @@ export interface ServiceConfig {
   readonly failover?: {
     readonly on_content_policy?: 'stop' | 'next'
     readonly on_cut?: 'resume' | 'error'
+    readonly hold?: 'calls' | 'none'
     readonly retry_billed?: boolean
   }
   readonly titles?: { readonly model: string }

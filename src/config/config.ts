@@ -137,6 +137,8 @@ export interface Limits {
 export interface FailoverConfig {
   readonly onContentPolicy: 'stop' | 'next'
   readonly onCut: 'resume' | 'error'
+  /** Calls of a stream wait until they are complete while another provider could take over, or pass at once. */
+  readonly hold: 'calls' | 'none'
   /** Requests for pictures and speech are repeated at the next provider although they may have been billed. */
   readonly retryBilled: boolean
 }

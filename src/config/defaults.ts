@@ -7,7 +7,12 @@ export const defaultTimeouts: Timeouts = { connectMs: 5_000, firstTokenMs: 30_00
 export const defaultLimits: Limits = { bodyBytes: 32 * 1024 * 1024, deadlineMs: 600_000 }
 
 /** (failover.md row 13, A cut) */
-export const defaultFailover: FailoverConfig = { onContentPolicy: 'stop', onCut: 'resume', retryBilled: false }
+export const defaultFailover: FailoverConfig = {
+  onContentPolicy: 'stop',
+  onCut: 'resume',
+  hold: 'calls',
+  retryBilled: false,
+}
 
 /** A provider that does not differ from the common format. */
 export const noQuirks: Quirks = {

@@ -270,9 +270,18 @@ export interface StreamFormat extends StreamOutput {
   /**
    * Starts the rest of a stream that was cut.
    *
-   * @param text all text of the stream that the client has
+   * @param text of the last text of the stream that the client has, all of it; empty if a call is behind it
+   * @param calls numbers of the calls in the other stream that the client has. Default: none
    */
-  continuation(ask: Ask, delivered: Delivered, text: string): Continuation
+  continuation(ask: Ask, delivered: Delivered, text: string, calls?: ReadonlySet<number>): Continuation
+  /** Starts reading parts of a stream as events, to compare answers. */
+  retracer(ask: Ask): Retracer
+}
+
+/** Reads parts of one stream of its own format, in order. Parts of plain text may be left out while no call is open. */
+export interface Retracer {
+  /** Calls end once they are complete. @returns undefined for content that cannot be compared */
+  read(part: Part): readonly AnswerEvent[] | undefined
 }
 
 /** Writes parts of another stream as the rest of a stream whose beginning the client has. */

@@ -9,7 +9,9 @@ export interface Part {
   readonly framed?: Uint8Array | undefined
   /** The `event:` field, in formats that name their events. */
   readonly event?: string | undefined
-  /** Has content, a tool call, reasoning, a refusal, audio or an end in any choice: the stream commits here. */
+  /**
+   * Has content, a tool call, visible reasoning, a refusal, audio or an end in any choice: the stream commits here.
+   */
   readonly isMeaningful: boolean
   /** The upstream has begun to think, without content yet: it gets more time. */
   readonly isProgress?: true | undefined
@@ -25,6 +27,14 @@ export interface Part {
   readonly hasOpenChoice: boolean
   readonly usage: Usage | undefined
 }
+
+/** Whether all that a part says is text of the first choice. */
+export function isPlainText({ text, isBeyondText, finishReason }: Part): boolean {
+  return text !== '' && !isBeyondText && finishReason === undefined
+}
+
+/** Facts of reasoning that the caller does not see: data for its maker. It does not commit a stream. */
+export const hiddenThought = { isProgress: true, isBeyondText: true } as const
 
 const noData = new Uint8Array()
 

@@ -24,6 +24,8 @@ export interface PartStream extends Source<readonly Part[]> {
   readonly isEmpty: boolean
   /** Settles when no further provider is asked to go on with it, also after a cancel. Absent: none was asked. */
   readonly resuming?: Promise<unknown> | undefined
+  /** Its parts may wait while the upstream sends: the client gets keep-alives. Absent: they do not. */
+  readonly mayWait?: boolean
   /** Aborts the upstream's work. May be called at any time, more than once. */
   cancel(): void
 }
@@ -89,6 +91,10 @@ class ReadStream implements StreamReply {
 
   get resuming(): Promise<unknown> | undefined {
     return this.#stream.resuming
+  }
+
+  get mayWait(): boolean {
+    return this.#stream.mayWait === true
   }
 
   onEnd(listener: EndListener): void {
@@ -174,6 +180,8 @@ export interface Delivered {
   /** The last one that has a place in the answer: the rest of a stream begins behind it. */
   readonly place: Part | undefined
   readonly last: Part | undefined
+  /** Those that are no plain text, if they were kept. */
+  readonly others?: readonly Part[]
 }
 
 /** Notes the parts of one stream. A class, since every stream has two: closures would take more memory. */

@@ -32,6 +32,13 @@ export class Booking {
     for (const hold of this.#holds) hold.recorded()
   }
 
+  /** The stream of an attempt was cut, and another one has the answer: its cost is that of the attempt. */
+  passOn(provider: string, place: number): void {
+    const index = this.attempts.findLastIndex((each) => each.provider === provider && each.place === undefined)
+    const attempt = this.attempts[index]
+    if (attempt !== undefined) this.attempts[index] = { ...attempt, place }
+  }
+
   /**
    * The booked cost of the attempt that became the answer.
    *

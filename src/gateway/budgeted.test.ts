@@ -71,7 +71,7 @@ function subject(providers: readonly Provider[], limits = policy(100)) {
   const holds = new OpenHolds()
   const budgets = new MoneyLimits({ authority, now: Date.now, tokenSizes: new LearnedSizes(), openHolds: holds })
   budgets.replace(limits)
-  const rules = { aliases: {}, onContentPolicy: 'stop', onCut: 'resume', retryBilled: false } as const
+  const rules = { aliases: {}, onContentPolicy: 'stop', onCut: 'resume', hold: 'calls', retryBilled: false } as const
   const { answer } = gateway({ providers, ...rules, budgets: () => budgets })
   async function spent(): Promise<number> {
     expect([authority.size, holds.count]).toEqual([0, 0])
@@ -238,7 +238,7 @@ describe('money that is held for an attempt', () => {
     call.booking.recorded()
     const given = (await spent()) - (8_000 + 10_000) - wholeCost
     expect(given).toBeGreaterThan(8_000)
-    expect(call.trail[1]).toEqual({ name: 'b', status: 200, ms: 0, ambiguous: true })
+    expect(call.trail[1]).toMatchObject({ name: 'b', status: 200, ms: 0, ambiguous: true, differedAt: 'text:0' })
     expect(call.booking.attempts).toContainEqual({ provider: 'b', nanoUsd: given, place: 1 })
   })
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { emptyPart, hiddenThought } from '../formats/part.ts'
 import type { Reply } from '../formats/reply.ts'
 import { callOf, failureOf, rejection } from '../service/testing.ts'
 import { commit } from './commit.ts'
@@ -55,6 +56,21 @@ describe('a stream is held back until it commits', () => {
   test('past parts with a role only, which do not commit', async () => {
     const failure = failureOf('server_error')
     expect(await rejection(held(fakeStream(parts.role(), parts.role(), failure)))).toBe(failure)
+  })
+
+  const hiddenPart = (bytes = 1) => emptyPart(hiddenThought, new Uint8Array(bytes))
+
+  test('past reasoning that the caller does not see', async () => {
+    const failure = failureOf('server_error')
+    expect(await rejection(held(fakeStream(parts.role(), hiddenPart(), failure)))).toBe(failure)
+    const { parts: read } = await readAll(await held(fakeStream(hiddenPart(), parts.text('Hel'))))
+    expect(read).toHaveLength(2)
+  })
+
+  test('or until 256 KiB of such reasoning', async () => {
+    const stream = fakeStream(hiddenPart(200 * 1024), hiddenPart(60 * 1024), parts.text('Hel'))
+    await held(stream)
+    expect(stream.reads).toBe(2)
   })
 
   test('past usage, which does not commit', async () => {

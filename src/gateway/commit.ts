@@ -8,11 +8,14 @@ import type { AnswerService } from './provider.ts'
 
 const heldPartsMax = 64
 const heldBytesMax = 256 * 1024
+/** Reasoning that the caller does not see is held for so many milliseconds. */
+const hiddenMsMax = 60_000
 
 /**
  * Holds a stream back until it commits: until its first meaningful part, so that failover before it is invisible
  * (failover.md rule 3). Requests for a whole answer pass unchanged. An upstream that has shown progress gets more time
- * with each part, and may send any number of parts.
+ * with each part, and may send any number of parts. Reasoning that the caller does not see commits the stream when more
+ * than 256 KiB or 60 s of it came.
  *
  * @throws {UpstreamFailure} `empty` when the stream ends before, `malformed` when more than 64 parts or 256 KiB come
  *   before
@@ -42,24 +45,45 @@ export function commit(inner: AnswerService): AnswerService {
 }
 
 async function readUntilMeaningful(reply: StreamReply, call: Call): Promise<readonly Part[]> {
-  let hasProgress = false
-  const held: Part[] = []
-  let bytes = 0
+  const beginning = new Beginning()
   for (;;) {
     const parts = await reply.read()
     if (parts === undefined) throw new UpstreamFailure('empty', 'the stream has no content', { status: 200 })
     const isMeaningful = parts.some((part) => part.isMeaningful)
-    if (isMeaningful && held.length === 0) return parts
+    if (isMeaningful && beginning.held.length === 0) return parts
+    beginning.add(parts)
+    if (isMeaningful || beginning.hidesTooMuch) return beginning.held
+    if (beginning.hasProgress) call.onProgress?.()
+    beginning.check()
+  }
+}
+
+/** The parts of a stream before its first meaningful one. */
+class Beginning {
+  readonly held: Part[] = []
+  hasProgress = false
+  #bytes = 0
+  #hiddenSinceMs = Infinity
+
+  /** Enough reasoning that the caller does not see was held. */
+  get hidesTooMuch(): boolean {
+    if (this.#hiddenSinceMs === Infinity) return false
+    return this.#bytes > heldBytesMax || performance.now() - this.#hiddenSinceMs > hiddenMsMax
+  }
+
+  add(parts: readonly Part[]): void {
     for (const part of parts) {
-      held.push(part)
-      bytes += part.data.length
-      hasProgress ||= part.isProgress === true
+      this.held.push(part)
+      this.#bytes += part.data.length
+      this.hasProgress ||= part.isProgress === true
+      if (part.isBeyondText) this.#hiddenSinceMs = Math.min(this.#hiddenSinceMs, performance.now())
     }
-    if (isMeaningful) return held
-    if (hasProgress) call.onProgress?.()
-    if ((held.length > heldPartsMax && !hasProgress) || bytes > heldBytesMax) {
-      throw new UpstreamFailure('malformed', 'too many events without content', { status: 200 })
-    }
+  }
+
+  /** @throws {UpstreamFailure} for too many parts without content */
+  check(): void {
+    if ((this.held.length <= heldPartsMax || this.hasProgress) && this.#bytes <= heldBytesMax) return
+    throw new UpstreamFailure('malformed', 'too many events without content', { status: 200 })
   }
 }
 

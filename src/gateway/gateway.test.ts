@@ -22,7 +22,15 @@ import {
 afterEach(() => void jest.useRealTimers())
 
 function gatewayTo(providers: readonly FakeProvider[], options: Partial<GatewayOptions> = {}) {
-  return gateway({ providers, aliases: {}, onContentPolicy: 'stop', onCut: 'resume', retryBilled: false, ...options })
+  return gateway({
+    providers,
+    aliases: {},
+    onContentPolicy: 'stop',
+    onCut: 'resume',
+    hold: 'calls',
+    retryBilled: false,
+    ...options,
+  })
 }
 
 const request = requestOf()

@@ -47,6 +47,8 @@ export interface GatewayOptions {
   readonly aliases: Readonly<Record<string, string>>
   readonly onContentPolicy: 'stop' | 'next'
   readonly onCut: 'resume' | 'error'
+  /** Calls of a stream wait until they are complete while another provider could take over, or pass at once. */
+  readonly hold: 'calls' | 'none'
   /** Requests that may have been billed are repeated at the next provider. */
   readonly retryBilled: boolean
   /** Limits of money. Absent or `undefined`: none. */
@@ -93,7 +95,8 @@ export interface Gateway {
 }
 
 /** Creates a gateway to these providers. A new configuration needs a new gateway. */
-export function gateway({ providers, aliases, onContentPolicy, onCut, retryBilled, budgets }: GatewayOptions): Gateway {
+export function gateway(options: GatewayOptions): Gateway {
+  const { providers, aliases, onContentPolicy, onCut, hold, retryBilled, budgets } = options
   const models = directory(providers, aliases)
   const ask = onContentPolicy === 'next' ? askPastPolicy : askCandidate
   const failoverOptions = { isEmpty, release, isDeferred: isUnpriced }
@@ -161,8 +164,9 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
       }, noting)
       const served = servedBy(first, changes)
       if (first.reply.kind === 'whole') return served
-      const isResumable = onCut === 'resume' && candidates.length > 1
-      return resumed(served, { first: first.reply, request, call, walk, isResumable, releaseRequest })
+      const isResumable = onCut === 'resume' && !noting.isLast
+      const holdsCalls = isResumable && hold === 'calls' && hasTools(request)
+      return resumed(served, { first: first.reply, request, call, walk, isResumable, holdsCalls, releaseRequest })
     } catch (error) {
       throw wireErrorOf(error, request)
     }
@@ -225,6 +229,11 @@ function resumed(served: Mutable<ServedReply>, options: Omit<ResumeOptions, 'for
     },
   })
   return served
+}
+
+/** Members that list tools, in every format. Of lists that are written without blanks, empty ones have 2 bytes. */
+function hasTools({ members }: Ask): boolean {
+  return members.some(({ name, valueStart, end }) => (name === 'tools' || name === 'functions') && end - valueStart > 2)
 }
 
 type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { chunkReader } from '../formats/chat/chunk.ts'
 import { chat } from '../formats/chat/format.ts'
 import { choicePart, deltaPart } from '../formats/chat/testing.ts'
+import { chunkPart, headMembers, partGatherer } from '../formats/chat/whole-and-parts.ts'
 import { WireError } from '../formats/error.ts'
 import type { StreamFormat } from '../formats/format.ts'
 import type { Part } from '../formats/part.ts'
@@ -160,7 +162,7 @@ describe('a stream that is cut', () => {
       other(...texts('Hello you'), finish('stop', 'second')).candidate('m'),
     ])
     await readAll(resumable({ format, first, request, call: callOf(), walk, isResumable: true }))
-    expect(asked).toEqual([[request, { first: text('Hel'), place: text('lo'), last: text('lo') }, 'Hello']])
+    expect(asked).toEqual([[request, { first: text('Hel'), place: text('lo'), last: text('lo') }, 'Hello', new Set()]])
   })
 
   test('keeps id, created and model of its first part (failover.md row 39)', async () => {
@@ -466,6 +468,115 @@ describe('a stream that is cut and continued', () => {
     const { parts: read, error } = await readAll(interrupted([text('Hello')], [continuing(parts.role()), third]))
     expect(error).toBeUndefined()
     expect(partsText(read)).toBe('Hello world')
+  })
+})
+
+describe('a stream that holds its calls', () => {
+  /** A call in pieces: its name, then its arguments by two characters. */
+  function callParts(index: number, input: string, name = 'first'): Part[] {
+    const read = chunkReader()
+    const begin = { id: `call_${name}`, type: 'function', function: { name: `tool_${index}`, arguments: '' } }
+    const more = (input.match(/.{1,2}/gs) ?? []).map((piece) => ({ function: { arguments: piece } }))
+    return [begin, ...more].map((members) => {
+      const choice = { index: 0, delta: { tool_calls: [{ index, ...members }] }, finish_reason: null }
+      return chunkPart({ ...headMembers(headFrom(name)), choices: [choice] }, read)
+    })
+  }
+  function holding(steps: readonly StreamStep[], others: readonly FakeProvider[], call: Call = callOf()) {
+    const first = fakeStream(...steps)
+    const walk = failover<ReturnType<FakeProvider['candidate']>, Reply>(others.map((each) => each.candidate('m')))
+    return resumable({ format: chat.stream, first, request, call, walk, isResumable: true, holdsCalls: true })
+  }
+  const callsIn = (read: readonly Part[]) =>
+    read
+      .flatMap((part) => partJson(part)['choices'])
+      .map((choice) => JSON.stringify(choice))
+      .join('')
+      .match(/tool_\d/g)
+
+  test('passes each call when it is complete, and all at the finish', async () => {
+    const stream = holding([parts.role(), text('Hi'), ...callParts(0, '{"a":1}'), ...callParts(1, '{}'), finish()], [])
+    const counts: number[] = []
+    for (let read = await stream.read(); read !== undefined; read = await stream.read()) counts.push(read.length)
+    expect(counts).toEqual([2, 5, 3])
+  })
+
+  test('passes a call beyond 1 MiB, which is not resumed then', async () => {
+    const second = other(...texts('Hi'))
+    const large = deltaPart(headFrom('first'), {
+      tool_calls: [{ index: 0, function: { arguments: `{"${'x'.repeat(1024 * 1024)}` } }],
+    })
+    const { parts: read, error } = await readAll(
+      holding([text('Hi'), ...callParts(0, ''), large, cutFailure()], [second]),
+    )
+    expectCutOff(error)
+    expect([read.length, second.requests]).toEqual([3, []])
+  })
+
+  test('goes on with the calls of another that agree as JSON, and keeps the first ids', async () => {
+    const second = other(
+      ...texts('Hi'),
+      ...callParts(0, '{ "b": 2, "a": 1 }', 'second'),
+      ...callParts(1, '{"c":3}', 'second'),
+      finish(),
+    )
+    const { parts: read, error } = await readAll(
+      holding([text('Hi'), ...callParts(0, '{"a":1,"b":2}'), ...callParts(1, '{"c'), cutFailure()], [second]),
+    )
+    expect(error).toBeUndefined()
+    expect(callsIn(read)).toEqual(['tool_0', 'tool_1'])
+    expect(JSON.stringify(read.map(partJson)).match(/call_[a-z]+/g)).toEqual(['call_first', 'call_second'])
+  })
+
+  test('marks attempts in the trail: cut, differing, resumed', async () => {
+    const call = callOf()
+    call.trail.push({ name: 'first', status: 200, ms: 0 })
+    const second = other(...texts('Hi'), ...callParts(0, '{"a":2}', 'second'), finish())
+    const third = fakeProvider('third', [fakeStream(...texts('Hi'), ...callParts(0, '{"a":1}'), finish())])
+    const steps = [text('Hi'), ...callParts(0, '{"a":1}'), ...callParts(1, '{'), cutFailure()]
+    expect((await readAll(holding(steps, [second, third], call))).error).toBeUndefined()
+    expect(call.trail).toMatchObject([
+      {
+        name: 'first',
+        failure: 'cut',
+        tokens: { promptTokens: expect.any(Number), completionTokens: expect.any(Number) },
+      },
+      { name: 'second', differedAt: 'call:1', ambiguous: true },
+      { name: 'third', isResumed: true },
+    ])
+  })
+
+  test('is whole whatever is said, and wherever it is cut', async () => {
+    const unit = fc.oneof(
+      fc.string({ minLength: 1, maxLength: 6 }).map((said) => ({ kind: 'text' as const, said })),
+      fc.json({ maxDepth: 1 }).map((said) => ({ kind: 'call' as const, said: `{"a":${said}}` })),
+    )
+    const partsOf = (units: readonly { kind: 'text' | 'call'; said: string }[], name: string): Part[] => {
+      let calls = 0
+      return units.flatMap(({ kind, said }) =>
+        kind === 'text' ? [...said].map((piece) => text(piece, name)) : callParts(calls++, said, name),
+      )
+    }
+    const contentOf = (read: readonly Part[]) => {
+      const gathered = partGatherer()
+      for (const part of read) if (part.data.length > 0) gathered.add(part)
+      return new TextDecoder().decode(gathered.finish()).replaceAll(/call_[a-z]+|"(?:id|model)":"[^"]*"/g, '')
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.array(unit, { minLength: 1, maxLength: 4 }), fc.nat(40), async (units, place) => {
+        const all = [...partsOf(units, 'first'), finish()]
+        const cutAt = place % all.length
+        const { parts: read, error } = await readAll(
+          holding(
+            [parts.role(), ...all.slice(0, cutAt), cutFailure()],
+            [other(...partsOf(units, 'second'), finish('stop', 'second'))],
+          ),
+        )
+        expect(error).toBeUndefined()
+        expect(contentOf(read)).toBe(contentOf(all))
+      }),
+      { numRuns: 100 },
+    )
   })
 })
 

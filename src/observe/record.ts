@@ -157,6 +157,8 @@ export const attemptFields: readonly RecordField<RecordedAttempt>[] = [
   }),
   field(units.number, ({ answerTokensMax }) => answerTokensMax, { log: 'max_tokens' }),
   field(units.flag, ({ isEndedAtLimit }) => isEndedAtLimit, { log: 'ended_at_limit' }),
+  field(units.flag, ({ isResumed }) => isResumed, { log: 'resumed', spans: { attempt: 'svc.resumed' } }),
+  field(units.name, ({ differedAt }) => differedAt, { log: 'differed_at', spans: { attempt: 'svc.differed_at' } }),
   field(units.names, ({ adapted }) => adapted, { log: 'adapted', spans: { attempt: 'svc.adapted' } }),
   field(units.names, ({ dropped }) => dropped, { log: 'dropped', spans: { attempt: 'svc.dropped' } }),
   field(units.names, ({ adjusted }) => adjusted, { log: 'adjusted', spans: { attempt: 'svc.adjusted' } }),

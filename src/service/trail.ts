@@ -14,7 +14,7 @@ export interface Attempt {
   readonly ms: number
   /** The upstream may have done the work, and billed it, although no answer arrived. */
   readonly ambiguous?: boolean
-  /** Tokens that the upstream counted, for an attempt that did not become the answer. */
+  /** Tokens of an attempt that did not become the answer: counted by the upstream, of a cut stream estimated. */
   readonly tokens?: Tokens | undefined
   /** Most tokens of the answer, to which a hard limit of money lowered the request. */
   readonly answerTokensMax?: number | undefined
@@ -24,6 +24,10 @@ export interface Attempt {
   readonly dropped?: readonly string[]
   /** Names of what the upstream was sent in another form. Absent: none. */
   readonly adjusted?: readonly string[]
+  /** The stream went on with an answer that was cut at another provider. */
+  readonly isResumed?: true
+  /** The place of the answer, such as `text:120` or `call:2`, at which the stream differed from one that was cut. */
+  readonly differedAt?: string | undefined
   /** The stream was ended at what a hard limit of money had left. */
   readonly isEndedAtLimit?: true
   /** Absent: the request is not traced. */
@@ -60,6 +64,7 @@ export interface AttemptTrace {
 export interface Tokens {
   readonly promptTokens: number | undefined
   readonly completionTokens: number | undefined
+  readonly isEstimated?: true
 }
 
 /** The attempts of one request, in the order they were made. */

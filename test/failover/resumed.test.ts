@@ -275,36 +275,42 @@ const behindRoutes = routes
 const continuedRoutes = routes
   .filter(({ first, second }) => first !== responsesLanguage && second === chatLanguage)
   .map((route) => ({ ...route, model: `continued-${route.model}` }))
-let service: ServiceUnderTest
+/** With the defaults, and without holding calls. */
+let service: ServiceUnderTest, passing: ServiceUnderTest
+
+function providersOf(all: readonly Route[]) {
+  return all.flatMap(({ first, second, model }) => [
+    upstream.add({ id: `a-${model}`, language: first, model, spoken: cutInText }),
+    upstream.add({
+      id: `b-${model}`,
+      language: second,
+      model,
+      spoken: repeating(),
+      entry: model.startsWith('continued-') ? { brand: 'llamacpp' } : {},
+    }),
+    upstream.add({ id: `c-${model}`, language: first, model, spoken: repeating() }),
+  ])
+}
 
 beforeAll(async () => {
-  service = await startService({
-    providers: [...routes, ...lostRoutes.flat(), ...customRoutes, ...behindRoutes, ...continuedRoutes].flatMap(
-      ({ first, second, model }) => [
-        upstream.add({ id: `a-${model}`, language: first, model, spoken: cutInText }),
-        upstream.add({
-          id: `b-${model}`,
-          language: second,
-          model,
-          spoken: repeating(),
-          entry: model.startsWith('continued-') ? { brand: 'llamacpp' } : {},
-        }),
-        upstream.add({ id: `c-${model}`, language: first, model, spoken: repeating() }),
-      ],
-    ),
+  service = await startService({ providers: providersOf([...routes, ...behindRoutes, ...continuedRoutes]) })
+  passing = await startService({
+    providers: providersOf([...lostRoutes.flat(), ...customRoutes]),
+    failover: { hold: 'none' },
   })
 })
 
 afterAll(async () => {
   upstream.stop()
-  await service.stop()
+  await Promise.all([service.stop(), passing.stop()])
 })
 
 /** Asks on a route, with the library, too. Each provider answers as given. */
 async function asked({ caller, model }: Route, ...spoken: readonly Spoken[]) {
   for (const [index, each] of spoken.entries()) upstream.use(`${'abc'.charAt(index)}-${model}`, each)
   const before = hitsOf(model)
-  const answer = await ask(service.url, caller, { model, stream: true, tools: [weather] })
+  const { url } = /^(?:lost|custom)-/.test(model) ? passing : service
+  const answer = await ask(url, caller, { model, stream: true, tools: [weather] })
   const hits = hitsOf(model).map((count, index) => count - (before[index] ?? 0))
   return { answer, hits, events: eventsOf(answer.body) }
 }
@@ -388,7 +394,7 @@ describe.each(languages.map((each) => [each.title, each] as const))('a stream fo
         }
         expect([route.model, seen.hits]).toEqual([route.model, [1, 0, 0]])
         expectFailed(route, seen.answer, row.kind === 'call' && hasEnd(route, row))
-        const judged = await libraries[caller.name]?.(service.url, route.model).catch((error: unknown) => error)
+        const judged = await libraries[caller.name]?.(passing.url, route.model).catch((error: unknown) => error)
         if (judged !== undefined) expect(judged).toBeInstanceOf(Error)
       }
     },
@@ -429,7 +435,7 @@ describe('the input of a custom tool for a caller of Responses', () => {
       upstream.use(`a-${model}`, first === caller ? native : cutIn(patch))
       const question = { model, stream: true, turns: [{ role: 'user', text: 'Hello' }] } as const
       const body = { ...caller.caller.body(question), tools: [{ type: 'custom', name: 'patch' }] }
-      const response = await fetch(`${service.url}/v1/responses`, { method: 'POST', body: JSON.stringify(body) })
+      const response = await fetch(`${passing.url}/v1/responses`, { method: 'POST', body: JSON.stringify(body) })
       const text = await response.text()
       const seen = [
         'custom_tool_call_input.delta',

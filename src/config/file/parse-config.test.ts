@@ -52,7 +52,7 @@ describe('parseConfig', () => {
         },
       ],
       limits: { bodyBytes: 33_554_432, deadlineMs: 600_000 },
-      failover: { onContentPolicy: 'stop', onCut: 'resume', retryBilled: false },
+      failover: { onContentPolicy: 'stop', onCut: 'resume', hold: 'calls', retryBilled: false },
       aliases: {},
       source: { kind: 'file', path: 'providers.json' },
     })
@@ -68,7 +68,8 @@ describe('parseConfig', () => {
         "timeouts":{"connect_ms":1,"first_token_ms":2,"idle_ms":3,"attempt_ms":4},"retries":5,
         "max_concurrent":7,"overrides":{"temperature":0.5,"stop":["x",{"y":null}]}}],
         "limits":{"body_bytes":2048,"deadline_ms":9,"max_concurrent":3,"body_budget_bytes":4096},
-        "failover":{"on_content_policy":"next","on_cut":"error","retry_billed":true},"aliases":{"quick":"a"}}`,
+        "failover":{"on_content_policy":"next","on_cut":"error","hold":"none","retry_billed":true},
+        "aliases":{"quick":"a"}}`,
       { TEAM: 'blue' },
     )
     expect(config.providers[0]).toMatchObject({
@@ -99,7 +100,7 @@ describe('parseConfig', () => {
     })
     expect(config).toMatchObject({
       limits: { bodyBytes: 2048, deadlineMs: 9, maxConcurrent: 3, bodyBudgetBytes: 4096 },
-      failover: { onContentPolicy: 'next', onCut: 'error', retryBilled: true },
+      failover: { onContentPolicy: 'next', onCut: 'error', hold: 'none', retryBilled: true },
       aliases: { quick: 'a' },
     })
   })

@@ -53,6 +53,7 @@ export const providersFile = objectShape(
     failover: objectShape({
       on_content_policy: wordShape(['stop', 'next']),
       on_cut: wordShape(['resume', 'error']),
+      hold: wordShape(['calls', 'none']),
       retry_billed: flagShape,
     }),
     aliases: mapShape(namedShape(modelName, namesBy(modelNameRule, 'an invalid alias name')), resolveAliases),

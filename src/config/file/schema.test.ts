@@ -30,7 +30,7 @@ const accepted: readonly unknown[] = [
       max_concurrent: 1_000_000,
     },
   },
-  { providers: [], failover: { on_content_policy: 'next', on_cut: 'error', retry_billed: true } },
+  { providers: [], failover: { on_content_policy: 'next', on_cut: 'error', hold: 'none', retry_billed: true } },
   { providers: [], aliases: { 'a b': 'c/d', e: 'a b' } },
   { providers: [], owners: [] },
   { providers: [], name: 'Das Labor' },
@@ -242,6 +242,7 @@ describe('providers.schema.json', () => {
     expect({
       onContentPolicy: failover.properties.on_content_policy.default,
       onCut: failover.properties.on_cut.default,
+      hold: failover.properties.hold.default,
       retryBilled: failover.properties.retry_billed.default,
     }).toEqual(defaultFailover)
   })

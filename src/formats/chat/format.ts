@@ -21,6 +21,7 @@ import { stringInput, type StringInput } from '../string-input.ts'
 import { chatAnswerReader } from './answer-reader.ts'
 import { answerWriter, writeAnswer } from './answer-writer.ts'
 import { inUsualForm } from './caller-forms.ts'
+import { chatRetracer } from './chat-retracer.ts'
 import { chunkReader, type ChunkHead } from './chunk.ts'
 import { readCompletion } from './completion.ts'
 import { fitChatRequest } from './fit.ts'
@@ -100,7 +101,8 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
     error: (error) => formatEvent(encode(JSON.stringify(error))),
     split: (body, { includeUsage }: ChatRequest) => completionToParts(body, { includeUsage }),
     gatherer: partGatherer,
-    continuation: (_ask, { first }) => chatContinuation(first),
+    continuation: (_ask, { first }, _text, calls) => chatContinuation(first, calls),
+    retracer: chatRetracer,
     continued: (request: ChatRequest, text) =>
       appendAnswer(request, encode(JSON.stringify({ role: 'assistant', content: text }))),
   },
@@ -142,19 +144,28 @@ function headOf(part: Part): ChunkHead {
   return { id: textOf(id) ?? '', created: numberOf(created) ?? 0, model: textOf(model) ?? '' }
 }
 
-/** Starts the rest of a stream. All its parts have the head of `first` (failover.md row 39). */
-export function chatContinuation(first: Part | undefined): Continuation {
+/**
+ * Starts the rest of a stream. All its parts have the head of `first` (failover.md row 39).
+ *
+ * @param calls those that the client has
+ */
+export function chatContinuation(first: Part | undefined, calls?: ReadonlySet<number>): Continuation {
   const head = first === undefined ? undefined : headOf(first)
   const reader = chatAnswerReader()
   const writer = answerWriter({ model: head?.model ?? '', usage: 'beside', continued: head })
   return {
     write(part, text = part.text) {
       if (part.data.length === 0) return [part]
-      const events = reader.read(parseChecked(part.data))
+      const events = reader.read(parseChecked(part.data)).filter((event) => !isOf(event, calls))
       const parts = writer.write(text === part.text ? events : events.flatMap((event) => endOf(event, text)))
       return parts.map((written) => (written.usage === undefined ? written : { ...written, usage: part.usage }))
     },
   }
+}
+
+/** Whether an event belongs to one of these calls. */
+function isOf(event: AnswerEvent, calls: ReadonlySet<number> | undefined): boolean {
+  return calls !== undefined && 'call' in event && calls.has(event.call)
 }
 
 /** Shortens a text event, and its log probabilities, to `text`: the end that is new to the client. */

@@ -9,10 +9,11 @@ import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader } from '../demand.ts'
 import { WireError } from '../error.ts'
 import { encodeJson, numberOf, objectOf, parseJsonBytes, objectsOf, textOf, oneOrMore } from '../exact-json.ts'
-import type { Envelope, Format, StreamFormat, Talk, Continuation, ModelWriter } from '../format.ts'
+import type { Envelope, Format, StreamFormat, Talk, Continuation, ModelWriter, Retracer } from '../format.ts'
 import type { ListedModel } from '../model.ts'
 import type { Delivered } from '../reply.ts'
 import { usualTokens } from '../size.ts'
+import { geminiAnswerReader } from './answer-reader.ts'
 import { responseStreamWriter, writeGeminiResponse, type ResponseOptions } from './answer-writer.ts'
 import { googleError, googleErrorEvent, googleStatus } from './errors.ts'
 import { resourceName, geminiModel } from './models.ts'
@@ -128,6 +129,7 @@ export const geminiOfCallers: Format & { readonly stream: StreamFormat; readonly
       }
     },
     continuation: (_ask, delivered) => geminiContinuation(delivered),
+    retracer: geminiRetracer,
     continued: (ask, text) => ({
       ...ask,
       ...appendMessage(ask, 'contents', encodeJson({ role: 'model', parts: [{ text }] }))?.changed,
@@ -184,6 +186,23 @@ function geminiContinuation({ first }: Delivered): Continuation {
       const response = parseChecked(part.data)
       const written = text === part.text ? response : withText(response, text)
       return [{ ...part, text, data: encodeJson({ ...written, ...head }), framed: undefined }]
+    },
+  }
+}
+
+/** Starts reading parts as events. Calls come with the finish, or else too late to be compared. */
+function geminiRetracer(): Retracer {
+  const reader = geminiAnswerReader()
+  return {
+    read({ data, finishReason }) {
+      if (data.length === 0) return []
+      const response = parseChecked(data)
+      const [candidate, ...others] = objectsOf(response['candidates'])
+      const parts = objectsOf(objectOf(candidate?.['content'])['parts'])
+      const isText = parts.every((part) => textOf(part['text']) !== undefined)
+      if (others.length > 0 || (!isText && finishReason === undefined)) return undefined
+      const events = reader.read(response)
+      return events === 'done' || 'kind' in events ? [] : events
     },
   }
 }

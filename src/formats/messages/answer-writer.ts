@@ -15,7 +15,7 @@ import { encodeJson } from '../exact-json.ts'
 import type { PartWriter } from '../format.ts'
 import { jsonEnd, type JsonEnd } from '../json-end.ts'
 import { madeUpId } from '../made-up-id.ts'
-import { emptyPart, type Part } from '../part.ts'
+import { emptyPart, hiddenThought, type Part } from '../part.ts'
 import type { WholeReply } from '../reply.ts'
 import { writeThinkingBlock } from '../thinking-block.ts'
 import { countedUsage } from '../usage.ts'
@@ -235,7 +235,7 @@ class MessagesEvents implements PartWriter {
             index: this.#index,
             delta: { type: 'signature_delta', signature: event.opaque.data },
           },
-          beyondText,
+          hiddenThought,
         )
       last.isComplete = true
       return
@@ -345,7 +345,8 @@ function sequenceOf(stopReason: string, finish: FinishEvent | undefined): string
 }
 
 function factsOfStart({ kind, start }: Block): Partial<Part> {
-  return kind === 'call' || start['type'] === 'redacted_thinking' || Boolean(start['signature']) ? beyondText : {}
+  if (kind === 'call') return beyondText
+  return start['type'] === 'redacted_thinking' || Boolean(start['signature']) ? hiddenThought : {}
 }
 
 function factsOf({ kind }: Block, content: string): Partial<Part> {

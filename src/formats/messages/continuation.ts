@@ -1,18 +1,19 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { parseChecked } from '../chat/read-event.ts'
-import { encodeJson, numberOf, objectOf } from '../exact-json.ts'
-import type { Continuation } from '../format.ts'
+import { encodeJson, numberOf, objectOf, objectsOf } from '../exact-json.ts'
+import type { Continuation, Retracer } from '../format.ts'
 import type { Part } from '../part.ts'
 import type { Delivered } from '../reply.ts'
+import { messagesAnswerReader } from './answer-reader.ts'
 import { messagePart } from './make-part.ts'
 
 /**
- * Starts the rest of a stream whose beginning is one block of text. The start of the other stream is left out, and so
- * is that of its first block of text while the client has one open. Indexes go on from there.
+ * Starts the rest of a stream. The start of the other stream is left out, and so is that of its first block of text
+ * while the client has one open. Indexes go on from there.
  */
 export function messageContinuation({ place: last }: Delivered): Continuation {
   const place = last === undefined ? {} : parseChecked(last.data)
-  let index = numberOf(place['index']) ?? 0
+  let index = numberOf(place['index']) ?? (last?.event === 'message_start' ? -1 : 0)
   let isOpen = last !== undefined && last.event !== 'content_block_stop' && last.event !== 'message_start'
   let hasJoined = false
 
@@ -68,3 +69,31 @@ export function messageContinuation({ place: last }: Delivered): Continuation {
 }
 
 const textBlock = { type: 'text', text: '' }
+
+/** Starts reading parts as events. */
+export function messageRetracer(): Retracer {
+  const reader = messagesAnswerReader()
+  return {
+    read({ data }) {
+      if (data.length === 0) return []
+      const event = parseChecked(data)
+      if (!isComparable(event)) return undefined
+      const events = reader.read(event)
+      return events === 'done' || 'kind' in events ? [] : events
+    },
+  }
+}
+
+const comparableTypes: ReadonlySet<unknown> = new Set([
+  ...['tool_use', 'thinking', 'redacted_thinking'],
+  ...['text_delta', 'input_json_delta', 'thinking_delta', 'signature_delta'],
+])
+
+/** Whether an event has no content but text, thinking and calls, which begin without any. */
+function isComparable({ type, message, content_block, delta }: JsonObject): boolean {
+  if (type === 'message_start') return objectsOf(objectOf(message)['content']).length === 0
+  if (type === 'content_block_delta') return comparableTypes.has(objectOf(delta)['type'])
+  if (type !== 'content_block_start') return true
+  const block = objectOf(content_block)
+  return block['type'] === 'text' ? block['text'] === '' : comparableTypes.has(block['type'])
+}

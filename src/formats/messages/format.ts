@@ -14,7 +14,7 @@ import type { Envelope, Format, StreamFormat, Talk } from '../format.ts'
 import { usualTokens } from '../size.ts'
 import { spliceRequest } from '../splice-request.ts'
 import { messageWriter, writeMessage, type WriterOptions } from './answer-writer.ts'
-import { messageContinuation } from './continuation.ts'
+import { messageContinuation, messageRetracer } from './continuation.ts'
 import { fitMessagesRequest } from './fit.ts'
 import { gatheredMessage } from './gathered-message.ts'
 import { callerHeaders } from './headers.ts'
@@ -80,6 +80,7 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
       }
     },
     continuation: (_ask, delivered) => messageContinuation(delivered),
+    retracer: messageRetracer,
     continued: (ask, text) => ({
       ...ask,
       ...appendMessage(ask, 'messages', encodeJson({ role: 'assistant', content: text }))?.changed,

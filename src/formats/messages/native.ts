@@ -15,8 +15,8 @@ import { addUsage, countsOf, readStopReason, soundReason, writeStopReason } from
 import { withSoundCall } from './sound-call.ts'
 import { messagesEventBytesMax } from './upstream.ts'
 
-/** Starts of blocks that have no content yet. All others are content: calls, and results of tools that ran upstream. */
-const silentBlocks: ReadonlySet<unknown> = new Set(['text', 'thinking'])
+/** Starts of blocks that show no content yet. All others are content: calls, and results of tools that ran upstream. */
+const silentBlocks: ReadonlySet<unknown> = new Set(['text', 'thinking', 'redacted_thinking'])
 
 /**
  * Starts reading a stream of Messages for a caller of the same format (others: `answer-reader.ts`). Events pass in the
@@ -94,23 +94,26 @@ class MessagesParts implements PartReader {
   #passKnown({ data, framed }: ServerSentEvent): readonly Part[] | undefined {
     if (this.#known === undefined || !isLike(data, this.#known.template, this.#place)) return undefined
     const [start = 0, end = 0] = this.#place
-    const { index, isText } = this.#known
+    const { index, isText, isHidden } = this.#known
     return this.#placeDelta(
       data,
       index,
-      isText ? { text: latin1(data, start, end), isBeyondText: false } : { text: '', isBeyondText: end > start },
+      isText
+        ? { text: latin1(data, start, end), isBeyondText: false, isHidden }
+        : { text: '', isBeyondText: end > start, isHidden },
       framed,
     )
   }
 
   /** One literal: this is the usual part, and copies cost a multiple of it. */
-  #deltaPart(data: Uint8Array, { text, isBeyondText }: DeltaFacts, framed?: Uint8Array): Part {
+  #deltaPart(data: Uint8Array, { text, isBeyondText, isHidden }: DeltaFacts, framed?: Uint8Array): Part {
     return {
       kind: 'part',
       data,
       framed,
       event: deltaEvent,
-      isMeaningful: isBeyondText || text !== '',
+      isMeaningful: (isBeyondText && !isHidden) || text !== '',
+      isProgress: isHidden || undefined,
       text,
       isBeyondText,
       finishReason: undefined,
@@ -163,9 +166,9 @@ class MessagesParts implements PartReader {
     const written = isRight ? data : encodeJson({ ...event, index: this.#openIndex, content_block: repaired })
     const part = this.#passed('content_block_start', written, {
       isMeaningful,
-      isProgress: type === 'thinking' || undefined,
+      isProgress: type === 'thinking' || type === 'redacted_thinking' || undefined,
       // After a cut, only a stream with text in its first block can be resumed.
-      isBeyondText: isMeaningful || this.#blockCount > 1,
+      isBeyondText: isMeaningful || type === 'redacted_thinking' || this.#blockCount > 1,
     })
     return [...before, part]
   }
@@ -306,12 +309,13 @@ interface KnownDelta {
   readonly index: number
   /** Otherwise it is beyond text. */
   readonly isText: boolean
+  readonly isHidden: boolean
 }
 
 function knownDelta(data: Uint8Array, { hasLineBreaks, index, delta }: EventFacts): KnownDelta | undefined {
-  const { hole, text, isBeyondText } = delta
+  const { hole, text, isBeyondText, isHidden } = delta
   if (hole === undefined || hasLineBreaks || (text === '') !== isBeyondText) return undefined
-  return { template: jsonTemplate(data, [hole]), index, isText: !isBeyondText }
+  return { template: jsonTemplate(data, [hole]), index, isText: !isBeyondText, isHidden }
 }
 
 const noUsage = { input_tokens: 0, output_tokens: 0 }
@@ -319,6 +323,8 @@ const noUsage = { input_tokens: 0, output_tokens: 0 }
 interface DeltaFacts {
   readonly text: string
   readonly isBeyondText: boolean
+  /** A signature, which callers do not see. */
+  readonly isHidden: boolean
   /** Its only content, if that is a plain string. */
   readonly hole?: Hole | undefined
 }
@@ -344,7 +350,8 @@ const eventTypes = [
 ]
 const eventTable = nameTable(eventTypes)
 const typeBytesMax = 128
-const noDelta: DeltaFacts = { text: '', isBeyondText: false }
+const noDelta: DeltaFacts = { text: '', isBeyondText: false, isHidden: false }
+const hiddenTypes = nameTable(['signature_delta'])
 
 /** Reads the facts of an event in place. @throws {MalformedAnswer} if it is not a JSON object */
 function readFacts(data: Uint8Array): EventFacts {
@@ -384,6 +391,7 @@ function readType(cursor: JsonCursor): string {
 function readDelta(cursor: JsonCursor): DeltaFacts {
   let text = ''
   let isBeyondText = false
+  let isHidden = false
   let count = 0
   let hole: Hole | undefined
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
@@ -395,12 +403,13 @@ function readDelta(cursor: JsonCursor): DeltaFacts {
       text = cursor.string()
     } else if (code === 0 || kind === 'number') {
       cursor.skip()
+      isHidden ||= kind === 'string' && cursor.stringCode(hiddenTypes, start, cursor.position) !== -1
       continue
     } else if (cursor.isFilled()) isBeyondText = true
     count++
     if (kind === 'string' && cursor.isPlain) hole = { kind: 'text', start: start + 1, end: cursor.position - 1 }
   }
-  return { text, isBeyondText, hole: count === 1 ? hole : undefined }
+  return { text, isBeyondText, isHidden, hole: count === 1 ? hole : undefined }
 }
 
 function parseEvent(data: Uint8Array): JsonObject {

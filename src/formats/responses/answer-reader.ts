@@ -127,5 +127,8 @@ function incompleteReason({ incomplete_details }: JsonObject): string | undefine
 
 /** Whether an item is a call that the client runs. */
 function isCall({ type }: JsonObject): boolean {
-  return type === 'function_call' || type === 'custom_tool_call' || type === 'tool_search_call'
+  return typeof type === 'string' && clientCalls.includes(type)
 }
+
+/** Types of calls that the client runs. */
+export const clientCalls: readonly string[] = ['function_call', 'custom_tool_call', 'tool_search_call']

@@ -1,20 +1,17 @@
 import type { AnswerEvent } from '../answer.ts'
 import { numberOf, objectOf, parseJsonBytes, textOf } from '../exact-json.ts'
-import type { Continuation } from '../format.ts'
+import type { Continuation, Retracer } from '../format.ts'
 import { logprobsOfEnd } from '../logprobs-end.ts'
 import type { Part } from '../part.ts'
 import type { Delivered } from '../reply.ts'
-import { restReader } from './answer-reader.ts'
+import { clientCalls, restReader } from './answer-reader.ts'
 import { echoOf } from './echo.ts'
 import type { ResponsesRequest } from './request.ts'
 import { readHead } from './response-object.ts'
 import { responseWriter, type ContinuedResponse } from './response-writer.ts'
 import { declaredTools, toolNames } from './tool-names.ts'
 
-/**
- * Starts the rest of a stream of text. Ids, indexes and sequence numbers go on, and the last events have the text of
- * both streams.
- */
+/** Starts the rest of a stream. Ids, indexes and sequence numbers go on, and the last event has all items. */
 export function responseContinuation(request: ResponsesRequest, delivered: Delivered, text: string): Continuation {
   const names = toolNames(declaredTools(request))
   const reader = restReader(names)
@@ -48,7 +45,7 @@ function endOf(event: AnswerEvent, text: string): readonly AnswerEvent[] {
 }
 
 function continuedAt(delivered: Delivered, text: string): ContinuedResponse | undefined {
-  const { first, place } = delivered
+  const { first, place, others = [] } = delivered
   if (first === undefined || place === undefined) return undefined
   const { response } = objectOf(parseJsonBytes(first.data))
   return {
@@ -56,8 +53,52 @@ function continuedAt(delivered: Delivered, text: string): ContinuedResponse | un
     nextSequenceNumber: nextSequenceNumber(delivered),
     message: messageAt(place),
     text,
+    items: others.flatMap(endedItem),
   }
 }
+
+/** The item that a part ends, at its index. */
+function endedItem({ event, data }: Part): ContinuedResponse['items'] {
+  if (event !== 'response.output_item.done') return []
+  const { output_index, item } = objectOf(parseJsonBytes(data))
+  return [{ index: numberOf(output_index) ?? 0, item: objectOf(item) }]
+}
+
+/** Starts reading parts as events. Two messages in a row cannot be compared: their texts would be one. */
+export function responseRetracer(request: ResponsesRequest): Retracer {
+  const reader = restReader(toolNames(declaredTools(request)))
+  let last: unknown
+  return {
+    read({ data, isAside }) {
+      if (data.length === 0 || isAside === true) return []
+      const event = objectOf(parseJsonBytes(data))
+      const { type, item } = event
+      if (!comparableEvents.has(type)) return undefined
+      if (type === 'response.output_item.added' || type === 'response.output_item.done') {
+        const kind = objectOf(item)['type']
+        if (!comparableItems.has(kind)) return undefined
+        if (type === 'response.output_item.added' && kind !== 'reasoning') {
+          if (kind === 'message' && last === kind) return undefined
+          last = kind
+        }
+      }
+      return reader.read(event)
+    },
+  }
+}
+
+const comparableItems: ReadonlySet<unknown> = new Set(['message', 'reasoning', ...clientCalls])
+const comparableEvents: ReadonlySet<unknown> = new Set(
+  [
+    ...['created', 'queued', 'in_progress', 'completed', 'incomplete', 'output_item.added', 'output_item.done'],
+    ...['content_part.added', 'content_part.done', 'output_text.delta', 'output_text.done'],
+    ...['function_call_arguments.delta', 'function_call_arguments.done'],
+    ...['custom_tool_call_input.delta', 'custom_tool_call_input.done'],
+    ...['reasoning_summary_part.added', 'reasoning_summary_part.done'],
+    ...['reasoning_summary_text.delta', 'reasoning_summary_text.done'],
+    ...['reasoning_text.delta', 'reasoning_text.done'],
+  ].map((name) => `response.${name}`),
+)
 
 /** The number of the next event. Pings may have none. */
 export function nextSequenceNumber({ place, last }: Delivered): number {

@@ -172,6 +172,8 @@ describe('a stream of responses that passes through', () => {
       created,
       { ...added, item: { ...reasoning, id: 'one' } },
       { ...ended, item: { ...reasoning, id: 'two' } },
+      // Reasoning that shows nothing waits for content.
+      begin(1),
     )
     expect(JSON.stringify(thought)).toContain('"id":"two"')
   })

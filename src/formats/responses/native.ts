@@ -11,7 +11,7 @@ import type { Part } from '../part.ts'
 import { isDone, type WholeReply } from '../reply.ts'
 import { errorInside, errorOf } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
-import { readDelta, readFinish } from './answer-reader.ts'
+import { readDelta, readFinish, readItem } from './answer-reader.ts'
 import { ItemRepair } from './item-repair.ts'
 import { readResponseUsage } from './response-object.ts'
 import { responsePart } from './response-part.ts'
@@ -214,8 +214,10 @@ class ResponsesParts implements PartReader {
     this.#isFinished ||= response !== undefined
     const counts = response && readResponseUsage(response)
     const isBeyondText = delta === undefined ? isMore(event, this.#hasText) : delta.kind !== 'text' && delta.text !== ''
+    const isHidden = isHiddenThought(event)
     return {
-      isMeaningful: text !== '' || isBeyondText || response !== undefined,
+      isMeaningful: text !== '' || (isBeyondText && !isHidden) || response !== undefined,
+      isProgress: isHidden || undefined,
       text,
       isBeyondText,
       finishReason: response && readFinish(response),
@@ -317,6 +319,13 @@ function isMore(event: JsonObject, hasText: boolean): boolean {
   const kind = objectOf(item)['type']
   if (type === 'response.output_item.added') return kind !== 'message' && kind !== 'reasoning'
   return textEndTypes.has(type) ? hasText || (kind !== undefined && kind !== 'message') : true
+}
+
+/** Whether an event ends reasoning without any text, such as encrypted reasoning. */
+function isHiddenThought({ type, item }: JsonObject): boolean {
+  if (type !== 'response.output_item.done') return false
+  const ended = objectOf(item)
+  return ended['type'] === 'reasoning' && readItem(ended).length === 0
 }
 
 function isEmptyMessage({ type, content }: JsonObject): boolean {

@@ -16,9 +16,10 @@ import type { Sealed } from '../conversation.ts'
 import { isObject, parseJson } from '../exact-json.ts'
 import type { PartWriter } from '../format.ts'
 import { madeUpId } from '../made-up-id.ts'
-import type { Part } from '../part.ts'
+import { hiddenThought, type Part } from '../part.ts'
 import { stringInput, type StringInput } from '../string-input.ts'
 import { countedUsage } from '../usage.ts'
+import { clientCalls } from './answer-reader.ts'
 import { ownReasoningId } from './request.ts'
 import { writeResponse, type ResponseObjectHead, type ResponseState } from './response-object.ts'
 import { responsePart } from './response-part.ts'
@@ -41,7 +42,7 @@ export interface ResponseWriterOptions {
   readonly continued?: ContinuedResponse | undefined
 }
 
-/** A stream of text that was cut. */
+/** A stream that was cut. */
 export interface ContinuedResponse {
   readonly head: ResponseObjectHead
   readonly nextSequenceNumber: number
@@ -49,6 +50,8 @@ export interface ContinuedResponse {
   readonly message: { readonly id: string; readonly outputIndex: number; readonly contentIndex: number } | undefined
   /** Its text so far. */
   readonly text: string
+  /** Items that have ended. */
+  readonly items: readonly { readonly index: number; readonly item: JsonObject }[]
 }
 
 /** Writes one response from answer events: as the parts of a stream, and as a whole. */
@@ -127,6 +130,10 @@ class ResponseWriting implements ResponseWriter {
     this.#head = continued?.head
     this.#sequence = continued?.nextSequenceNumber ?? 0
     this.#open = continued && openedBefore(continued)
+    for (const { index, item } of continued?.items ?? []) {
+      this.#output[index] = JSON.stringify(item)
+      this.#hasCalls ||= clientCalls.includes(String(item['type']))
+    }
     if (this.#open !== undefined) this.#output[this.#open.index] = undefined
     this.#characters = continued?.text.length ?? 0
   }
@@ -295,7 +302,7 @@ class ResponseWriting implements ResponseWriter {
     if (encrypted === undefined) return
     this.#closeOpen()
     const { id, index } = this.#addItem(ownReasoningId, (given) => ({ id: given, type: 'reasoning', summary: [] }))
-    this.#endItem(index, writeReasoning(id, event.text ?? '', encrypted), { isMeaningful: true, isBeyondText: true })
+    this.#endItem(index, writeReasoning(id, event.text ?? '', encrypted), hiddenThought)
   }
 
   #addCall({ call, id, name, opaque }: CallEvent): void {

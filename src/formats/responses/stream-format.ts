@@ -11,7 +11,7 @@ import { madeUpId } from '../made-up-id.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
 import { type Delivered, deliveredParts } from '../reply.ts'
-import { responseContinuation, nextSequenceNumber } from './continuation.ts'
+import { responseContinuation, responseRetracer, nextSequenceNumber } from './continuation.ts'
 import { echoOf } from './echo.ts'
 import { itemEvents } from './item-events.ts'
 import { parseObject, partReader } from './native.ts'
@@ -31,6 +31,7 @@ export const streamFormat: StreamFormat = {
   split,
   gatherer,
   continuation: responseContinuation,
+  retracer: responseRetracer,
   continued,
 }
 

@@ -171,6 +171,27 @@ describe('a stream to a client', () => {
   })
 })
 
+describe('a stream whose parts may wait', () => {
+  test.each([true, false])('is kept alive while none comes: %p', async (mayWait) => {
+    jest.useFakeTimers()
+    const reply = { ...writtenStream([answerParts.text('Hi')], { hangs: true }), mayWait }
+    const { send, leave } = subject(reply)
+    const sink = fakeSink()
+    void send(sink)
+    const counts: number[] = []
+    for (const waitMs of [1, heartbeatMs - 2, 2, heartbeatMs, 1]) {
+      await settle()
+      jest.advanceTimersByTime(waitMs)
+      await settle()
+      jest.advanceTimersByTime(1)
+      counts.push(sink.pieces.length)
+    }
+    leave()
+    expect(counts).toEqual(mayWait ? [1, 2, 2, 3, 3] : [1, 1, 1, 1, 1])
+    expect(sink.pieces.slice(1)).toEqual(mayWait ? [keepAlive, keepAlive] : [])
+  })
+})
+
 describe('a stream without a reply yet', () => {
   function undecided() {
     const { promise, resolve: decide, reject: refuse } = Promise.withResolvers<PartStream>()

@@ -88,6 +88,8 @@ class StreamBody implements EventStreamBody {
   /** The last bytes of the stream. */
   #ending: Uint8Array | undefined
   #stall: Watchdog | undefined
+  /** Sends keep-alives while parts of the reply wait. */
+  #heartbeat: Watchdog | undefined
   readonly #ended = Promise.withResolvers<void>()
   readonly #parts: Receiver<readonly Part[]>
 
@@ -135,6 +137,7 @@ class StreamBody implements EventStreamBody {
     this.#sink = to
     if (this.#ending !== undefined) return close(to, this.#ending)
     if (this.#decided === undefined) await this.#decide(to).catch((error: unknown) => this.#fail(error))
+    this.#keepAlive()
     this.#readOn()
     // The runtime ends the response when this promise resolves, as if it were complete.
     return this.#ended.promise
@@ -150,6 +153,7 @@ class StreamBody implements EventStreamBody {
   #finish(outcome: Pick<StreamOutcome, 'error' | 'cause' | 'hasClientLeft'>): void {
     this.#isOver = true
     this.#stall?.stop()
+    this.#heartbeat?.stop()
     const isWhole = !outcome.hasClientLeft && outcome.error === undefined
     const isCut = !isWhole && !(this.#isFinished && this.#usage !== undefined)
     this.#onEnd({ ...outcome, usage: this.#usage, isCut, answerBytes: this.#textBytes })
@@ -199,6 +203,17 @@ class StreamBody implements EventStreamBody {
     return undefined
   }
 
+  /** Sends a keep-alive after each time in which parts of the reply may wait and none was written. */
+  #keepAlive(): void {
+    const { keepAlive } = this.#format
+    if (keepAlive === undefined || this.#isOver || this.#decided?.mayWait !== true) return
+    this.#heartbeat = watchdog(this.#heartbeatMs, () => {
+      const written = this.#isBlocked || this.#forced !== undefined ? undefined : this.#sink?.write(keepAlive.bytes)
+      if (written instanceof Promise) this.#untilRead(written).catch((error: unknown) => this.#fail(error))
+      this.#keepAlive()
+    })
+  }
+
   /** Reads parts while the client takes them, unless the stream is over. */
   #readOn(): void {
     if (this.#isOver) return
@@ -216,6 +231,7 @@ class StreamBody implements EventStreamBody {
       return false
     }
     const written = bytes.length === 0 ? undefined : this.#sink?.write(bytes)
+    this.#heartbeat?.touch()
     if (!(written instanceof Promise)) return true
     this.#untilRead(written).then(
       () => this.#readOn(),

@@ -75,6 +75,7 @@ function service(
     aliases: {},
     onContentPolicy: 'stop',
     onCut: 'resume',
+    hold: 'calls',
     retryBilled: false,
     budgets: () => (hasBudget ? budgets : undefined),
   })
@@ -275,7 +276,7 @@ test('and of a counted stream that another provider resumes uncounted, while con
   expect(inRecord).toBe(inBudget ?? -1)
 })
 
-test('without a budget, a stream that was given up counts as an attempt that may be billed', async () => {
+test('without a budget, streams that were cut or given up count with their estimated cost', async () => {
   const { post, booked } = service(
     [cut, another, same].map((each) => each(() => undefined)),
     { hasBudget: false },
@@ -283,8 +284,8 @@ test('without a budget, a stream that was given up counts as an attempt that may
   await (await post(new AbortController().signal, stream)).text()
   expect((await booked()).charges).toMatchObject([
     { provider: 'c', counters: { requests: 1, cost: 3 * (3_000 + 4 * 10_000) } },
-    { provider: 'a', counters: { attempts: 1, estimated: 1 } },
-    { provider: 'b', counters: { attempts: 1, estimated: 1 } },
+    { provider: 'a', counters: { attempts: 1, estimated: 1, input: 8, output: 2, cost_estimated: 28_000 } },
+    { provider: 'b', counters: { attempts: 1, estimated: 1, input: 8 } },
   ])
 })
 

@@ -94,7 +94,9 @@ function countersOfAttempt(attempt: RecordedAttempt): Counters | undefined {
   if (failure === undefined && ambiguous !== true) return undefined
   if (tokens !== undefined) {
     const { units } = measureUnits({ totalTokens: undefined, ...tokens })
-    return { attempts: 1, ...tokensOf(units), ...(cost === undefined ? { unpriced: 1 } : costOf(cost, false)) }
+    const isEstimated = tokens.isEstimated === true
+    const priced = cost === undefined ? { unpriced: 1 } : costOf(cost, isEstimated)
+    return { attempts: 1, ...tokensOf(units), ...priced, ...(isEstimated ? { estimated: 1 } : {}) }
   }
   // After a status of 200 the work was done, at least in part.
   return ambiguous === true || status === 200 ? { attempts: 1, estimated: 1 } : undefined
