@@ -8,6 +8,7 @@ import { claudeCode, type ClaudeCode } from '../fakes/claude-code.ts'
 import { startGithub, type Github } from '../fakes/identity/github.ts'
 import type { ServiceUnderTest } from '../harness.ts'
 import { until } from '../ledger-rig.ts'
+import { letAgentIn } from './let-agent-in.ts'
 import { configPath, configText, startProtected, startSignIn, type SignInRig } from './rig.ts'
 
 /** Sign-in of agents at a service with a database and two workers (docs/agents.md). */
@@ -42,31 +43,12 @@ async function configure(more: object, fake = rig.provider, registration = rig.r
   await writeFile(path, configText(fake, registration, { requests_per_minute: 0, ...more }), { mode: 0o600 })
 }
 
-/** The fields of a form of the page. */
-function fieldsOf(page: string, action: string): Readonly<Record<string, string>> {
-  const form = page.split('<form').find((each) => each.includes(`name="action" value="${action}"`)) ?? ''
-  return Object.fromEntries(
-    Array.from(form.matchAll(/name="(\w+)" value="([^"]*)"/g), ([, name = '', value = '']) => [name, value]),
-  )
-}
-
-/** A person who signs in at the page first, then lets the agent in. */
+/** A person lets the agent in. */
 async function letIn(client: ClaudeCode, person = 'ada'): Promise<void> {
   const { userCode, page } = await client.login()
+  expect(page).toBe(`${service.url}/device?user_code=${userCode}`)
   expect(await client.poll()).toBe('pending')
-  const browser = rig.browser()
-  const first = await browser.visit(page)
-  const [, signIn = ''] = /href="([^"]*)"/.exec(first.text) ?? []
-  expect(signIn).toBe(`/auth/provider?device=${userCode}`)
-  const started = await browser.visit(service.url + signIn)
-  const back = await browser.visit(await rig.provider.approve(browser, started.location ?? '', person))
-  const asked = await browser.visit(back.location ?? '')
-  const own = { 'sec-fetch-site': 'same-origin' }
-  const press = (text: string, action: string) =>
-    browser.visit(`${service.url}/device`, { form: fieldsOf(text, action), headers: own })
-  const shown = await press(asked.text, 'look')
-  const done = await press(shown.text, 'approve')
-  expect(done.text).toContain('The agent is let in')
+  await letAgentIn(rig, service.url, userCode, person)
   expect(await client.poll()).toBe('signed in')
 }
 
