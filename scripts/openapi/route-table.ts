@@ -22,8 +22,10 @@ export function routeTable(): readonly TableRoute[] {
     ...servedRoutes(absent({ ...needs, page })),
     ...keyRoutes(absent(), absent()),
     ...ownKeyRoutes(absent(), absent()),
-    ...[...tokenRoutes(absent()), ...deviceRoutes(absent()), ...telemetryRoutes],
-    ...[...sessionRoutes(absent()), ...signInRoutes(absent())].map(publicWithRateLimit(absent())),
+    ...[...tokenRoutes(absent()), ...telemetryRoutes],
+    ...[...deviceRoutes(absent()), ...sessionRoutes(absent()), ...signInRoutes(absent())].map(
+      publicWithRateLimit(absent()),
+    ),
   ].filter(({ path }: TableRoute) => path !== '/auth/')
 }
 

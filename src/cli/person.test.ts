@@ -14,6 +14,7 @@ import { batchOf, usedRequest } from '../ledger/use/testing.ts'
 import { keyBook } from '../people/keys/key-book.ts'
 import { hashOfKey, newKey, type FormedKey } from '../people/keys/key-form.ts'
 import { sentBy } from '../people/testing.ts'
+import { ampleOptions } from '../stores/testing.ts'
 import { personCommand } from './person.ts'
 import { capturedContext, runCommand } from './testing.ts'
 
@@ -60,6 +61,9 @@ describe.each(databases)('svc person in %s', (kind, make) => {
         usedRequest(other),
       ]),
     ])
+    const agents = ledger.lasting('agents', ampleOptions, Date.now)
+    await agents.set('key', `agent of ${name}`, `${person.id} family`)
+    await agents.set('other', 'agent of bob', 'bob family')
     const writer = await openContentWriter(place.place)
     const kept = (id: string, request: object) => ({
       request: { time: 5, id, ...request },
@@ -123,6 +127,8 @@ describe.each(databases)('svc person in %s', (kind, make) => {
     expect((await verifiedChain(ledger.audit)).entries).toBe(5)
 
     expect(await run('forget', name, '--yes')).toMatchObject({ code: 0 })
+    const agents = ledger.lasting('agents', ampleOptions, Date.now)
+    expect([await agents.get('key'), await agents.get('other')]).toEqual([undefined, 'agent of bob'])
     expect(await book.find(key)).toBeUndefined()
     expect(await ledger.keys.find(1)).toMatchObject({ name: 'forgotten', madeBy: 'forgotten', endedBy: 'command line' })
     expect(await ledger.keys.find(1)).not.toHaveProperty('person')
@@ -210,7 +216,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
     const inServer = () => (kind === 'SQLite' ? [] : tellingTables(place))
     if (kind === 'SQLite') expect(tellingFiles(folder).join(' ')).toMatch(/requests\.db.*svc\.db/)
     expect(tellingFiles(folder).length).toBeGreaterThan(0)
-    if (kind === 'PostgreSQL') expect(await inServer()).toEqual(['key', 'audit', 'person', 'content'])
+    if (kind === 'PostgreSQL') expect(await inServer()).toEqual(['key', 'audit', 'person', 'content', 'lasting'])
     expect((await run('forget', `id:${userId}`, '--yes')).code).toBe(0)
     expect(tellingFiles(folder)).toEqual([])
     expect(await inServer()).toEqual([])
@@ -268,7 +274,7 @@ function tellingFiles(folder: string): readonly string[] {
 /** Tables of PostgreSQL with a byte of the person in their files. */
 async function tellingTables({ query }: TestDatabase): Promise<readonly string[]> {
   await query('CHECKPOINT')
-  const tables = ['key', 'audit', 'person', 'label', 'meta', 'batch', 'usage_day', 'request', 'content']
+  const tables = ['key', 'audit', 'person', 'label', 'meta', 'batch', 'usage_day', 'request', 'content', 'lasting']
   const found = await Promise.all(
     tables.map(async (table) => {
       const [row] = await query(

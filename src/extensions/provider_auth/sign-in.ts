@@ -56,6 +56,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
       agents: ofAgents.people,
       log,
     }),
+    ...ofAgents.pageRoutes,
   ]
   return {
     routes: [...routes.map(publicWithRateLimit({ limit, clients, log })), ...ofAgents.routes],

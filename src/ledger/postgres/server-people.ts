@@ -20,7 +20,7 @@ export function serverPeople(options: ServerKeysOptions): PersonDatabase {
       client.perform(
         async (query) => {
           await query(`SELECT set_config('statement_timeout', '0', false)`)
-          await query('VACUUM (FULL) key, audit, person, content, request, usage_session')
+          await query('VACUUM (FULL) key, audit, person, content, request, usage_session, lasting')
         },
         { deadlineMs: eraseMs },
       ),

@@ -37,6 +37,8 @@ export interface AgentsOptions {
 /** The parts of sign-in that serve agents. */
 export interface Agents {
   readonly routes: readonly ExtensionRoute[]
+  /** Those of the page, which are limited per client together with the routes of sign-in. */
+  readonly pageRoutes: readonly ExtensionRoute[]
   /** @throws {WireError} 401 for a token of an agent that is not valid */
   recognise?(context: RequestContext): Caller | undefined | Promise<Caller>
   readonly people?: AgentSessions
@@ -52,7 +54,7 @@ const agentAccess: Access = {
 /** Sign-in of agents, if it is on. */
 export function agents(options: AgentsOptions): Agents {
   const { origin, settings } = options
-  return origin === undefined || !settings.hasAgents ? { routes: [] } : agentsOf({ ...options, origin })
+  return origin === undefined || !settings.hasAgents ? { routes: [], pageRoutes: [] } : agentsOf({ ...options, origin })
 }
 
 function agentsOf({
@@ -103,15 +105,12 @@ function agentsOf({
   }
 
   return {
-    routes: [
-      ...tokenRoutes({ flows, families, origin, clients, limits, log }),
-      ...deviceRoutes({
-        ...{ flows, families, credentials, origin, realm, days, clients, lastUse, now, log },
-        wrongCodes: host.store('wrong-codes', wrongCodeOptions),
-        entries: host.limit('code-entries', { perMinute: entriesPerMinute }),
-      }),
-      ...telemetryRoutes,
-    ],
+    routes: [...tokenRoutes({ flows, families, origin, clients, limits, log }), ...telemetryRoutes],
+    pageRoutes: deviceRoutes({
+      ...{ flows, families, credentials, origin, realm, days, clients, lastUse, now, log },
+      wrongCodes: host.store('wrong-codes', wrongCodeOptions),
+      entries: host.limit('code-entries', { perMinute: entriesPerMinute }),
+    }),
 
     recognise(context) {
       const token = sentAccessToken(context.request)

@@ -5,7 +5,6 @@ import { personIdAt } from '../../../base/person-entry.ts'
 import { WireError } from '../../../formats/error.ts'
 import type { Limit, Store, StoreOptions } from '../../../stores/store.ts'
 import type { ExtensionLog, ExtensionRoute, RouteContext } from '../../extension.ts'
-import { withStore } from '../responses.ts'
 import type { Credential, Credentials } from '../session/credentials.ts'
 import { crossSiteCookie } from '../session/guard.ts'
 import { areEqualHashes, hashOf } from '../session/random-token.ts'
@@ -69,8 +68,8 @@ type SignedIn = Extract<Credential, { kind: 'valid' }>
 export function deviceRoutes(options: DeviceRoutesOptions): readonly ExtensionRoute[] {
   const page = new DevicePages(options)
   return [
-    { method: 'GET', path: devicePath, isPublic: true, handle: (context) => withStore(() => page.show(context)) },
-    { method: 'POST', path: devicePath, isPublic: true, handle: (context) => withStore(() => page.act(context)) },
+    { method: 'GET', path: devicePath, handle: (context) => page.show(context) },
+    { method: 'POST', path: devicePath, handle: (context) => page.act(context) },
   ]
 }
 
