@@ -7,6 +7,7 @@ import { workerGroup } from '../../cluster/worker-group.ts'
 import { restartReason, type PrimaryLifecycle } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
 import { probeModels } from '../../config/probe.ts'
+import { AnswerClaims } from '../../http/page/answer-claims.ts'
 import { LimitAuthority } from '../../limits/authority.ts'
 import type { Spending } from '../../limits/budgets/opened-budgets.ts'
 import type { JoinedProcess } from '../../limits/lease-messages.ts'
@@ -50,6 +51,7 @@ export class Primary {
   readonly #stores: Stores
   readonly #timers: ServeTimers
   readonly #group = workerGroup<WorkerHandlers>()
+  readonly #claims = new AnswerClaims<Channel<WorkerHandlers>>()
   readonly #health = healthBook(clock)
   readonly #use: UseKeeper
   readonly #observer: PrimaryObserver
@@ -163,6 +165,7 @@ export class Primary {
       onError: (error) => log.error('internal error', errorFields(error)),
       onEnd: (channel) => {
         this.#group.remove(channel)
+        this.#claims.left(channel)
         this.files.forget(channel)
         for (const leave of left) leave()
       },
@@ -207,6 +210,8 @@ export class Primary {
         this.#group.notifyAll('healthEvent', event, worker)
       },
       readAnswer: (wanted) => this.#group.firstOf('readAnswer', wanted, worker),
+      claimAnswer: (name) => this.#claims.claim(name, worker),
+      releaseAnswer: (name) => this.#claims.release(name, worker),
       stopAnswer: (name) => this.#group.notifyAll('stopAnswer', name, worker),
       claimAccounts: limits.claim,
       reportLeases: limits.report,

@@ -117,6 +117,8 @@ const toPrimary: Samples<PrimaryHandlers> = {
     { owner: 'id:1', id: 'a', from: 7 },
     { head, bytes: new Uint8Array([0, 255]), isLast: false },
   ],
+  claimAnswer: [{ owner: '', id: 'a' }, true],
+  releaseAnswer: [{ owner: '', id: 'a' }, undefined],
   stopAnswer: [{ owner: '', id: 'a' }, undefined],
   targets: [new Map([['a', 'openai https://a']]), undefined],
   isServing: [undefined, true],

@@ -47,6 +47,10 @@ export type PrimaryHandlers = PrimaryLifecycle &
     healthEvent(event: HealthEvent): void
     /** Reads an answer to the page that another worker keeps. */
     readAnswer(wanted: RelayedRead): Promise<RelayedBytes | undefined>
+    /** Whether the worker shall answer a request that may also be sent to others. */
+    claimAnswer(name: AnswerName): boolean
+    /** A worker does not keep the answer that it has claimed. */
+    releaseAnswer(name: AnswerName): void
     /** Stops an answer to the page in every other worker. */
     stopAnswer(name: AnswerName): void
     /** The targets of the active configuration: provider → target. */

@@ -81,6 +81,9 @@ class WorkerState {
     return {
       read: (wanted) => this.primary.call('readAnswer', wanted).catch(() => undefined),
       stop: (name) => this.primary.notify('stopAnswer', name),
+      // Without its primary, this worker ends soon.
+      claim: (name) => this.primary.call('claimAnswer', name).catch(() => true),
+      release: (name) => this.primary.notify('releaseAnswer', name),
     }
   }
 

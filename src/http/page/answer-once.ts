@@ -4,7 +4,7 @@ import type { BodyBudget } from '../entrance/body-budget.ts'
 import { ClientLeft, readBody, type BodyLimits } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import type { Route } from '../route.ts'
-import { answerKept, readHere, relayed, withoutConnection, type OtherAnswers } from './answers-api.ts'
+import { answerKept, readHere, relayed, withoutConnection, withRequest, type OtherAnswers } from './answers-api.ts'
 import type { AnswerName, KeptAnswers, KeptLimits } from './kept-answers.ts'
 
 const mebibyte = 1024 * 1024
@@ -31,6 +31,9 @@ export interface AnswerOnceOptions {
 
 const acceptableKey = /^[\x21-\x7e]{1,255}$/
 const keysMax = 1_000
+/** Another process is given this time to begin an answer that it has claimed. */
+const elsewhereMs = 1_000
+const pollMs = 20
 
 /**
  * Routes of models that answer requests with the same `Idempotency-Key` once (docs/calling.md): a repeat of the same
@@ -64,30 +67,38 @@ async function once(context: HandlerContext, { route, key, bodies, options }: On
       'invalid_value',
       'Idempotency-Key must have 1 to 255 visible characters of ASCII',
     )
-  const { answers, stallMs } = options
+  const { answers, others, stallMs } = options
   const body = await bodyOf(context, options)
   const hash = hashOf(body)
   const owner = `once ${ownerOf(context.caller)}`
   const nameOf = (other: string): AnswerName => ({ owner, id: hashOf(`${context.path} ${other} ${key}`) })
   const name = nameOf(hash)
-  const found = await repeated(context, name, options)
+  const found =
+    (await repeated(context, name, options)) ??
+    // Meanwhile the same request may have begun: nothing waits between this look and the beginning.
+    (answers.find(name) === undefined ? undefined : await repeated(context, name, options))
   if (found !== undefined) return withHeader(found, 'x-svc-replayed', '1')
   const place = `${owner} ${context.path} ${key}`
   const before = bodies.get(place)
-  if (before !== undefined && before !== hash && answers.find(nameOf(before)) !== undefined) throw reused()
+  if (before !== undefined && before !== hash && answers.find(nameOf(before)) !== undefined) {
+    others?.release(name)
+    throw reused()
+  }
   const work = new AbortController()
   // One that is there, and not found above, is too large to be read again.
   const answer = answers.find(name) === undefined ? answers.begin(name, () => work.abort()) : undefined
   const reader = answer?.read(0)
-  const { url, headers, signal } = context.request
+  const { url, headers } = context.request
   const request = new Request(url, { method: 'POST', headers, body })
   if (answer === undefined || reader === undefined) {
-    const left = context.left ?? signal
-    return withHeader(await route.handle({ ...context, request, left }), 'x-svc-recorded', '0')
+    others?.release(name)
+    return withHeader(await route.handle(withRequest(context, request)), 'x-svc-recorded', '0')
   }
   remember(bodies, place, hash)
   const onEnd = (error: string | undefined): void => {
-    if (error !== undefined) answer.forget()
+    if (error === undefined) return
+    answer.forget()
+    others?.release(name)
   }
   const inner = { ...withoutConnection(context, context.path), request, left: work.signal, onEnd }
   return await answerKept(context, inner, { route, answer, reader, stallMs })
@@ -106,8 +117,13 @@ async function repeated(
   }
   const found = await here()
   if (found !== undefined || others === undefined) return found
-  // Meanwhile the same request may have come here.
-  return (await relayed(context, { ...name, from: 0 }, { others, stallMs }).catch(noneIfUnknown)) ?? (await here())
+  const until = performance.now() + elsewhereMs
+  while (!(await others.claim(name)) && performance.now() < until) {
+    const relay = await relayed(context, { ...name, from: 0 }, { others, stallMs }).catch(noneIfUnknown)
+    if (relay !== undefined) return relay
+    await Bun.sleep(pollMs)
+  }
+  return undefined
 }
 
 async function bodyOf({ request }: HandlerContext, options: AnswerOnceOptions): Promise<Uint8Array<ArrayBuffer>> {

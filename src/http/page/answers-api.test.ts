@@ -234,7 +234,12 @@ describe('an answer in another process', () => {
     const stopped: unknown[] = []
     const { answers, ask, write, end } = subject()
     const { read, stop } = subject({
-      others: { read: (wanted) => readForOther(answers, wanted), stop: (name) => void stopped.push(name) },
+      others: {
+        read: (wanted) => readForOther(answers, wanted),
+        stop: (name) => void stopped.push(name),
+        claim: async () => true,
+        release: () => undefined,
+      },
     })
     await ask({ caller: ada })
     const text = 'x'.repeat(40_000)

@@ -33,6 +33,10 @@ export interface OtherAnswers {
   /** Reads some bytes; waits some seconds if there are none yet. `undefined`: no process has the answer. */
   read(wanted: RelayedRead): Promise<RelayedBytes | undefined>
   stop(name: AnswerName): void
+  /** Whether this process shall answer a request: no other one does. */
+  claim(name: AnswerName): Promise<boolean>
+  /** This process does not keep the answer that it has claimed. */
+  release(name: AnswerName): void
 }
 
 export interface AnswersApiOptions {
@@ -279,19 +283,27 @@ function streamed(
   return new Response(new ReadableStream(body), { status, headers })
 }
 
-/** The context of a request whose answer does not depend on its connection. */
-export function withoutConnection(context: HandlerContext, path: string): HandlerContext {
-  const { request, id, started, caller } = context
-  const nothing = (): void => undefined
+/** The context of a request with the same connection. */
+export function withRequest(context: HandlerContext, request: Request): HandlerContext {
+  const { path, id, started, caller, left = context.request.signal } = context
   return {
-    request,
-    path,
-    id,
-    started,
-    caller,
+    ...{ request, path, id, started, caller, left },
     address: () => context.address(),
     peerPort: () => context.peerPort(),
     currentCaller: () => context.currentCaller(),
+    keepOpen: () => context.keepOpen(),
+    resetIdleLimit: () => context.resetIdleLimit(),
+    extendIdleLimit: () => context.extendIdleLimit(),
+    drop: () => context.drop(),
+  }
+}
+
+/** The context of a request whose answer does not depend on its connection. */
+export function withoutConnection(context: HandlerContext, path: string): HandlerContext {
+  const nothing = (): void => undefined
+  return {
+    ...withRequest(context, context.request),
+    path,
     keepOpen: nothing,
     resetIdleLimit: nothing,
     extendIdleLimit: nothing,
