@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { hashOfKey, hintOfKey, newKey, readKey, type KeyKind } from './key-form.ts'
+import { claimedKey, hashOfKey, hintOfKey, newKey, readKey, type KeyKind } from './key-form.ts'
 
 const kinds: readonly KeyKind[] = ['program', 'management']
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -114,4 +114,8 @@ test('the hash is SHA-256 of the whole key, with or without its sk-', () => {
 test('the hint shows ten and four characters', () => {
   const text = newKey('program')
   expect(hintOfKey(formed(text))).toBe(`${text.slice(0, 10)}…${text.slice(47)}`)
+})
+
+test('tokens of agents are no keys, and are left to sign-in', () => {
+  expect(['svc_at_', 'svc_rt_'].map((prefix) => claimedKey(prefix + 'a'.repeat(43)))).toEqual([undefined, undefined])
 })

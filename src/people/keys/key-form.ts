@@ -16,6 +16,8 @@ const checksumLength = 6
 const prefixes: Readonly<Record<KeyKind, string>> = { program: 'sk-svc_', management: 'svcm_' }
 /** Also accepted: double clicks leave `sk-` out. */
 const shortPrefix = 'svc_'
+/** Tokens of agents, `svc_at_…` and `svc_rt_…`: no key has a second `_`. */
+const otherCredential = /^svc_[a-z]{2}_/
 
 const bodyLength = randomLength + checksumLength
 const bodyPattern = new RegExp(`^[0-9A-Za-z]{${bodyLength}}$`)
@@ -44,6 +46,7 @@ export function readKey(credential: string): FormedKey | 'malformed' | undefined
  * @returns the key; `malformed`: it has a prefix of ours and a wrong length; `undefined`: no prefix of ours
  */
 export function claimedKey(credential: string): FormedKey | 'malformed' | undefined {
+  if (otherCredential.test(credential)) return undefined
   const whole = credential.startsWith(shortPrefix) ? `sk-${credential}` : credential
   const kind = kindOf(whole)
   if (kind === undefined) return undefined
