@@ -16,7 +16,7 @@ import { configPath, configText, startProtected, startSignIn, type SignInRig } f
 const { folder, remove } = temporaryFolder()
 const options = {
   isOnByFlag: false,
-  flags: ['--auth', 'provider_auth,keys', '--workers', '2'],
+  flags: ['--auth', 'keys,provider_auth', '--workers', '2'],
   environment: { SVC_HOME: folder },
   owners: ['ada'],
 } as const
