@@ -37,7 +37,7 @@ export interface MoneyProvider {
 
 /**
  * A provider that bills 1 to `max_tokens` tokens and a token for each word of the prompt. A share of the requests fails
- * before an answer: refused with 503, or reset.
+ * before an answer: refused with 503, or reset. As many streams of requests with tools are reset inside a call.
  */
 export function moneyProvider(
   { input, output }: { readonly input: number; readonly output: number },
@@ -64,6 +64,12 @@ export function moneyProvider(
     const send = (...events: readonly string[]) =>
       exchange.write(Buffer.concat(events.map((each) => Buffer.from(framed(each)))))
     await exchange.write(streamHead)
+    if (pick(body, 'tools') !== undefined && Math.random() < failures) {
+      const called = { index: 0, id: 'call_0', type: 'function', function: { name: 'f', arguments: '{"a' } }
+      await send(event(chunk({ role: 'assistant', tool_calls: [called] })))
+      await exchange.pause(Math.random() * 30)
+      return exchange.reset()
+    }
     await send(event(chunk({ role: 'assistant', content: half })))
     await exchange.pause(Math.random() * 30)
     onBill(bill)

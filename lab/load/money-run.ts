@@ -221,6 +221,7 @@ async function call(
       messages: [{ role: 'user', content: 'word '.repeat(Math.random() < 0.5 ? 10 : 40).trim() }],
       ...(Math.random() < 0.5 ? { max_tokens: 10 + Math.floor(Math.random() * 50) } : {}),
       ...(isStream ? { stream: true, stream_options: { include_usage: true } } : {}),
+      ...(isStream && Math.random() < 0.5 ? { tools: [{ type: 'function', function: { name: 'f' } }] } : {}),
     }
     try {
       const response = await fetch(`${machines.at(machine).url}/v1/chat/completions`, {

@@ -46,6 +46,7 @@ export class AnswerSoFar {
   #kept = 0
   /** Of earlier streams. */
   #bytesBefore = 0
+  #droppedBytes = 0
   readonly #openCalls = new Map<number, CallUnit>()
   /** The number of units that the caller has, and the length of the last one. */
   #shown = { units: 0, length: 0 }
@@ -58,7 +59,12 @@ export class AnswerSoFar {
 
   /** Of the content that was received of the current stream, by `answerBytes`. */
   get receivedBytes(): number {
-    return this.#held.reduce((sum, part) => sum + answerBytes(part), this.bytes - this.#bytesBefore)
+    return this.bytes - this.#bytesBefore + this.unseenBytes
+  }
+
+  /** Of the content that waits, or was dropped at the last cut. */
+  get unseenBytes(): number {
+    return this.#held.reduce((sum, part) => sum + answerBytes(part), this.#droppedBytes)
   }
 
   /** All text of the last unit, if that is text. */
@@ -83,7 +89,8 @@ export class AnswerSoFar {
 
   /** Takes parts of the stream. @returns those that go to the caller now */
   pass(parts: readonly Part[]): readonly Part[] {
-    if (this.#retracer === undefined || !this.holds) {
+    if (!this.isComparable) return parts
+    if (this.#retracer === undefined || this.isFinished) {
       for (const part of parts) this.#passUnread(part)
       return parts
     }
@@ -112,10 +119,16 @@ export class AnswerSoFar {
       this.#retracer = retracer
     }
     this.#openCalls.clear()
+    this.#droppedBytes = this.unseenBytes
     this.#held = []
     this.#heldBytes = 0
     this.#bytesBefore = this.bytes
     return this.isComparable && !this.isFinished && (isBehind || this.units.at(-1)?.kind !== 'reasoning')
+  }
+
+  /** Another stream goes on with the answer. */
+  resumed(): void {
+    this.#droppedBytes = 0
   }
 
   /** @returns the parts that go to the caller now */
@@ -196,7 +209,7 @@ export class AnswerSoFar {
   }
 
   #addText(kind: TextUnit['kind'], text: string): void {
-    const last = this.units.at(-1)
+    const last = this.units[this.units.length - 1]
     if (last?.kind === kind) last.text += text
     else this.units.push({ kind, text })
   }

@@ -66,6 +66,8 @@ export interface ServedReply {
   readonly costOf?: CostOf | undefined
   /** The provider has answered with the rest of another one's answer only. Absent: with the whole answer. */
   readonly continued?: ContinuedAnswer | undefined
+  /** Bytes of content of the provider that wait, or were dropped at a cut. Absent: none. */
+  readonly unseenBytes?: (() => number) | undefined
   /** The fields of the request that this provider was not sent. */
   readonly dropped?: readonly string[] | undefined
   /** The fields of the request that this provider was sent in another form. */
@@ -218,7 +220,7 @@ function servedBy(
 function resumed(served: Mutable<ServedReply>, options: Omit<ResumeOptions, 'format' | 'onResumed'>): ServedReply {
   const { stream: format } = formats[options.request.format]
   if (format === undefined) return served
-  served.reply = resumable({
+  const stream = resumable({
     ...options,
     format,
     onResumed(other, continued) {
@@ -228,6 +230,8 @@ function resumed(served: Mutable<ServedReply>, options: Omit<ResumeOptions, 'for
       served.continued = continued
     },
   })
+  served.reply = stream
+  if (options.holdsCalls === true) served.unseenBytes = () => stream.unseenBytes
   return served
 }
 

@@ -51,7 +51,7 @@ export interface ContinuedAnswer {
  *
  * The stream fails with a {@link WireError} when no candidate resumes it exactly.
  */
-export function resumable(options: ResumeOptions): PartStream {
+export function resumable(options: ResumeOptions): PartStream & { readonly unseenBytes: number } {
   return new ResumableStream(options)
 }
 
@@ -91,6 +91,11 @@ class ResumableStream implements PartStream {
 
   get isEmpty(): boolean {
     return this.#options.first.isEmpty
+  }
+
+  /** Of content of the provider that the client did not get, by `answerBytes`. */
+  get unseenBytes(): number {
+    return this.#answer.unseenBytes
   }
 
   /** Its parts may wait for a time, in which the client hears nothing. */
@@ -217,6 +222,7 @@ class ResumableStream implements PartStream {
       const isNew = delivered.first === undefined
       this.#rest = isNew ? undefined : format.continuation?.(asked, delivered, answer.openText, found.calls)
       const parts = written(found, this.#rest)
+      answer.resumed()
       const prompt = continuing && formats[continuing.format].demand(continuing).prompt
       onResumed?.(candidate, prompt && { prompt, bytesBefore: answer.bytes })
       return parts

@@ -223,7 +223,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   #usageOf({ usage, isCut = false, answerBytes }: Outcome): Usage | undefined {
     const { served } = this
     if (served === undefined || answerBytes === undefined) return usage
-    const bytes = answerBytes - (served.continued?.bytesBefore ?? 0)
+    const bytes = bytesOf(served, answerBytes)
     const answer = { usage, isCut, hasContent: bytes > 0, costOf: served.costOf }
     if (usage !== undefined && (usage.isEstimated === true || isCounted(answer))) {
       // After a failover the provider may have counted a part of the answer only.
@@ -307,4 +307,9 @@ function refuseAtLimit({ refused }: LimitAdmission): void {
 function requestedTimeoutMs(headers: Headers): number {
   const given = headers.get('x-svc-timeout-ms')
   return given !== null && /^[1-9]\d{0,8}$/.test(given) ? Number(given) : Number.POSITIVE_INFINITY
+}
+
+/** Bytes of content that the last provider wrote. @param sentBytes of all that was sent to the client */
+function bytesOf({ continued, unseenBytes }: ServedReply, sentBytes: number): number {
+  return sentBytes - (continued?.bytesBefore ?? 0) + (unseenBytes?.() ?? 0)
 }

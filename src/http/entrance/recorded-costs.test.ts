@@ -170,7 +170,25 @@ const calling: Exchange = () => async () => {
 const garbled: Exchange = () => async () =>
   fakeStream({ ...text('Hello you', 'b'), data: new TextEncoder().encode('{]') })
 
+/** Two calls; the first provider is lost in the second one. */
+const callPart = (index: number, text: string, provider: string) => {
+  const call = { index, id: `call_${index}`, type: 'function', function: { name: 'find', arguments: text } }
+  return deltaPart(headFrom(provider), { tool_calls: [call] })
+}
+const cutInCall: Exchange = () => async () =>
+  fakeStream(role(), text('Hello'), callPart(0, '{}', 'a'), callPart(1, '{"a', 'a'), cutFailure())
+const sameCalls: Exchange = () => async () =>
+  fakeStream(text('Hello', 'c'), callPart(0, '{}', 'c'), callPart(1, '{}', 'c'), finish('tool_calls', 'c'), usage())
+const otherCalls: Exchange = () => async () =>
+  fakeStream(
+    text('Hello', 'b'),
+    callPart(0, '{"b":1}', 'b'),
+    callPart(1, '{}', 'b'),
+    finish('tool_calls', 'b'),
+    usage(),
+  )
 const stream = { stream: true }
+const agent = { stream: true, tools: [{ type: 'function', function: { name: 'find' } }] }
 const plain = {}
 
 describe('the record of a request has the costs that its budgets booked', () => {
@@ -203,6 +221,9 @@ describe('the record of a request has the costs that its budgets booked', () => 
     ['of a counted stream that another provider resumes uncounted', stream, [countedCut, sameUncounted], 'ab'],
     ['of a counted stream that another provider resumes, and is cut', stream, [countedCut, endless], 'ab'],
     ['of a stream that resumes with a call', stream, [cut, calling], 'ab'],
+    ['of a stream that is cut in a call, and resumed', agent, [cutInCall, sameCalls], 'ab'],
+    ['of a stream that is cut in a call, with others', agent, [cutInCall, otherCalls, sameCalls], 'abc'],
+    ['of a stream that is cut in a call, without another', agent, [cutInCall, otherCalls], 'ab'],
     ['of a stream that cannot be rewritten as the rest', stream, [cut, garbled, same], 'ab'],
     ['of a lost attempt to resume', stream, [cut, lost, spoiled], 'abc'],
     ['of a fault in a resume', stream, [cut, fault], 'ab'],
@@ -287,6 +308,21 @@ test('without a budget, streams that were cut or given up count with their estim
     { provider: 'a', counters: { attempts: 1, estimated: 1, input: 8, output: 2, cost_estimated: 28_000 } },
     { provider: 'b', counters: { attempts: 1, estimated: 1, input: 8 } },
   ])
+})
+
+test('without a budget, a call that waited counts, though a cut dropped it', async () => {
+  const { post, booked } = service(
+    [cutInCall, otherCalls].map((each) => each(() => undefined)),
+    { hasBudget: false },
+  )
+  await (await post(new AbortController().signal, agent)).text()
+  const outputs = (await booked()).charges.map(({ provider: name, counters }) => [name, counters.output])
+  // What was sent has some 23.
+  expect(outputs).toEqual([
+    ['a', expect.any(Number)],
+    ['b', expect.any(Number)],
+  ])
+  expect(Number(outputs[0]?.[1])).toBeGreaterThan(30)
 })
 
 test('a whole answer says its cost, counted or estimated, and a stream does not', async () => {
