@@ -83,6 +83,17 @@ describe('guards and recognisers', () => {
     )
   })
 
+  test('without keys, a guard that recognises agents says itself what is missing', async () => {
+    const lacks = new WireError(401, 'authentication_error', 'authentication_required', 'Sign in')
+    const guard = () => Promise.reject(lacks)
+    const recognise = () => undefined
+    const context = { request: new Request('http://svc.test/'), path: '/', id: 'request-1', address: () => '' }
+    const refusalBy = (contributions: readonly Contribution[]) =>
+      Promise.resolve(passGuards(guardsOf(contributions), context))
+    await expect(refusalBy([{ recognise, guard }])).rejects.toBe(lacks)
+    await expect(refusalBy([{ recognise, guard }, { recognise }])).rejects.toThrow('send a key')
+  })
+
   test('an error of a recogniser refuses at once', async () => {
     let asked = 0
     const guard = async () => {

@@ -17,7 +17,9 @@ export function guardsOf(contributions: readonly Contribution[]): readonly Guard
   const guards = contributions.flatMap(({ guard }) => guard ?? [])
   const recognisers = contributions.flatMap(({ recognise }) => recognise ?? [])
   const listeners = contributions.flatMap(({ onEntry }) => onEntry ?? [])
-  if (recognisers.length > 0) return [recognisedOrGuarded(recognisers, guards, listeners)]
+  // Sign-in recognises agents of people, and says itself what a request lacks.
+  const hasKeys = contributions.some(({ guard, recognise }) => guard === undefined && recognise !== undefined)
+  if (recognisers.length > 0) return [recognisedOrGuarded(recognisers, guards, { listeners, hasKeys })]
   return guards.map((guard) => async (visit) => {
     const visitor = await guard(visit)
     return visitor && callerOf(visitor)
@@ -27,7 +29,10 @@ export function guardsOf(contributions: readonly Contribution[]): readonly Guard
 function recognisedOrGuarded(
   recognisers: readonly Guard[],
   guards: readonly NonNullable<Contribution['guard']>[],
-  listeners: readonly NonNullable<Contribution['onEntry']>[],
+  {
+    listeners,
+    hasKeys,
+  }: { readonly listeners: readonly NonNullable<Contribution['onEntry']>[]; readonly hasKeys: boolean },
 ): Guard {
   /** Most callers are found in memory, by the first recogniser. @param from place of the first recogniser to ask */
   function admit(visit: RequestContext, from = 0): Admitted {
@@ -42,7 +47,7 @@ function recognisedOrGuarded(
   async function guarded(visit: RequestContext): Promise<Caller | undefined> {
     if (guards.length === 0) throw authenticationRequired()
     const visitor = await passAll(guards, visit).catch((error: unknown) => {
-      throw isWithoutCredential(error) ? authenticationRequired(error.advice) : error
+      throw hasKeys && isWithoutCredential(error) ? authenticationRequired(error.advice) : error
     })
     if (visitor === undefined) return undefined
     const caller = callerOf(visitor)
