@@ -81,7 +81,7 @@ export async function measurePieces(rounds: number): Promise<readonly PieceCost[
     'money is held and settled'() {
       const hold = money.hold({ ...attempt, maxOutput: undefined })
       if (hold === undefined || !('end' in hold)) throw new Error('no money was held')
-      hold.end(usage(), true, 800)
+      hold.end(usage(), true, { wholeBytes: 800 })
       hold.recorded()
     },
     'the cost of the answer is computed': () => void costOf(usage()),

@@ -145,6 +145,7 @@ export class AssembledProvider {
     )
     const answer = providerLayers(this.#exchange(model, profile), {
       config: this.config,
+      model,
       isSilent: profile.current.silent,
       limit: this.#limit,
       health,

@@ -20,6 +20,7 @@ test.each([
       retries: 0,
       timeouts: { connectMs: 1, firstTokenMs: 30_000, idleMs: 2, attemptMs: 3, isFirstTokenSet },
     },
+    model: 'm',
     isSilent,
     limit: undefined,
     health: healthBook(() => 0).of('a', 'm'),

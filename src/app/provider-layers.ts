@@ -4,8 +4,10 @@ import { formats } from '../formats/format-list.ts'
 import { onEnd, type Reply } from '../formats/reply.ts'
 import { commit } from '../gateway/commit.ts'
 import { conversion } from '../gateway/conversion.ts'
+import { otherModel } from '../gateway/other-model.ts'
 import type { AnswerService } from '../gateway/provider.ts'
 import { repeatWithoutReasoning } from '../gateway/repeat-without-reasoning.ts'
+import { compareModels } from '../profiles/compare-models.ts'
 import type { AnswerBudget } from '../service/answer-budget.ts'
 import type { Health } from '../service/health/health.ts'
 import type { Bulkhead } from '../service/layers/bulkhead.ts'
@@ -22,7 +24,9 @@ import { parseOrigin } from '../transport/header-block.ts'
 const silentMs = 300_000
 
 export interface LayerOptions {
-  readonly config: Pick<ProviderConfig, 'id' | 'retries' | 'timeouts' | 'brand' | 'baseUrl'>
+  readonly config: Pick<ProviderConfig, 'id' | 'retries' | 'timeouts' | 'brand' | 'baseUrl' | 'onOtherModel'>
+  /** The provider's name for the model. */
+  readonly model: string
   /** The model may think for minutes before its first token. */
   readonly isSilent: boolean
   /** The concurrency limit of the provider, over all its models. Absent: unlimited. */
@@ -37,7 +41,7 @@ export interface LayerOptions {
 /** Puts the layers around an exchange with a provider, the outermost first (decision 4). Nothing else orders them. */
 export function providerLayers(
   exchange: AnswerService,
-  { config, isSilent, limit, health, answerBudget, timers, now }: LayerOptions,
+  { config, model, isSilent, limit, health, answerBudget, timers, now }: LayerOptions,
 ): AnswerService {
   const { id, retries, timeouts } = config
   /** A limit set by the owner holds. Otherwise silent models get more time, and the last candidate has no limit. */
@@ -54,6 +58,11 @@ export function providerLayers(
     ...(retries > 0 ? [retry<Ask, Reply>({ retries, onRetry: health.retrying })] : []),
     repeatWithoutReasoning,
     traced({ name: id, target: spanTarget(config), now }),
+    otherModel({
+      name: id,
+      compare: (answered) => compareModels(model, answered),
+      isPassedOver: config.onOtherModel === 'next',
+    }),
     deadline({
       msOf: (ask, { isLast }) => (startsSoon(ask) ? firstTokenMs(isLast) : timeouts.attemptMs),
       idleMs: timeouts.idleMs,

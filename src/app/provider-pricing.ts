@@ -4,6 +4,10 @@ import type { ModelList } from '../gateway/provider.ts'
 import { costFunction, type CostOf, type SourcedPrice } from '../prices/cost.ts'
 import type { PriceBook } from '../prices/price-book.ts'
 
+/** Models that have answered instead of one. */
+const othersMax = 32
+const dateAtEnd = /[-@]20\d\d-?[01]\d-?[0-3]\d$/
+
 /** The prices of a provider. They follow changes of prices.json. */
 export interface ProviderPricing {
   /** What answers of a model cost. @param model the provider's name for it */
@@ -33,18 +37,58 @@ export function providerPricing(config: ProviderConfig, prices: PriceBook | unde
     return price === undefined ? model : { ...model, price }
   }
 
+  /**
+   * The price of the model that answered, where another one was asked for. A price of the owner holds for all answers
+   * of its model, unless the owner has one for the other model, too.
+   */
+  function priceOfServed(asked: string, served: string): SourcedPrice | undefined {
+    const names = [served, served.replace(dateAtEnd, '')]
+    const own = configured === '*' ? undefined : configured.find(({ upstream }) => names.includes(upstream))?.price
+    if (own !== undefined) return { price: own, source: 'config' }
+    if (priceOf(asked)?.source === 'config') return undefined
+    for (const name of names) {
+      const found = prices?.find(config, name)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  function costOfServed(asked: string, served: string, costOfAsked: CostOf): CostOf {
+    const price = priceOfServed(asked, served)
+    if (price === undefined) return costOfAsked
+    const costOf = costFunction(price, quirks.reportsCost)
+    return (usage) => {
+      const cost = costOf(usage)
+      return cost === undefined || cost.source === 'reported' ? cost : { ...cost, isOfServed: true }
+    }
+  }
+
   return {
     costOf(model) {
       let version = prices?.version
       let costOf = costFunction(priceOf(model), quirks.reportsCost)
+      const others = new Map<string, CostOf>()
       function current(): CostOf {
         if (version !== prices?.version) {
           version = prices?.version
           costOf = costFunction(priceOf(model), quirks.reportsCost)
+          others.clear()
         }
         return costOf
       }
-      const following: CostOf = (usage) => current()(usage)
+      function ofServed(served: string, costOfAsked: CostOf): CostOf {
+        const known = others.get(served)
+        if (known !== undefined) return known
+        if (others.size >= othersMax) others.clear()
+        const made = costOfServed(model, served, costOfAsked)
+        others.set(served, made)
+        return made
+      }
+      const following: CostOf = (usage) => {
+        const costOfAsked = current()
+        const served = usage?.billed?.model
+        return (served === undefined ? costOfAsked : ofServed(served, costOfAsked))(usage)
+      }
       return Object.defineProperty(following, 'hasOneOutput', { get: () => current().hasOneOutput })
     },
     priced(models) {

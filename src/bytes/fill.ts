@@ -48,6 +48,13 @@ export function replaceValue(cursor: JsonCursor, edits: Edit[], replacement: str
   edits.push({ start, end: cursor.position, replacement: encode(replacement) })
 }
 
+/** Passes the next value and returns it if it is a string. Replaces others. */
+export function readText(cursor: JsonCursor, edits: Edit[], replacement: string): string | undefined {
+  if (cursor.peek() === 'string') return cursor.string()
+  replaceValue(cursor, edits, replacement)
+  return undefined
+}
+
 /**
  * Passes the next value and returns it as an integer of 0 or more. A number in a string, a negative number and a
  * fraction are replaced by the nearest such integer. Returns `undefined`, without an edit, for other values.

@@ -63,7 +63,7 @@ export function costAtPricesOfNow(gateway: Pick<Gateway, 'costAt'>, row: PricedR
   if (row.bill === 'plain') return cost.nanoUsd
   if (row.bill === 'more') return 'not stored'
   const isExact = unstoredFacts(row)
-    .flatMap((billed) => costOf({ ...row.usage, billed })?.nanoUsd ?? [])
+    .flatMap((billed) => costOf({ ...row.usage, billed: { ...row.usage.billed, ...billed } })?.nanoUsd ?? [])
     .every((nanoUsd) => nanoUsd === cost.nanoUsd)
   return row.hasCost && !isExact ? 'not stored' : cost.nanoUsd
 }

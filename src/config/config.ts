@@ -112,6 +112,8 @@ export interface ProviderConfig {
   /** Retries at the same provider, 0 to 5. */
   readonly retries: number
   readonly maxConcurrent?: number
+  /** What becomes of an answer by another model than was asked for. Default: it is delivered. */
+  readonly onOtherModel?: 'serve' | 'next'
   /** Request fields that are always sent to the provider with these JSON values. */
   readonly overrides: Readonly<Record<string, unknown>>
   /** Request fields that are sent with these JSON values where the caller sends none. Absent: none. */

@@ -144,6 +144,8 @@ export interface BilledFacts {
   readonly multiples?: readonly string[] | undefined
   /** USD, as the provider reports it. */
   readonly cost?: number | undefined
+  /** The model that answered. Absent: the one that was asked for. */
+  readonly model?: string | undefined
 }
 
 /** Members that the formats do not have in common. Only a writer of the same format writes them. */

@@ -222,6 +222,8 @@ export interface PartReader {
   readonly eventBytesMax?: number
   /** The answer has one choice, so its finish is the end. */
   readonly hasOneChoice: boolean
+  /** The model that the answer names, once it was read. Absent: none. */
+  readonly model?: string | undefined
   /**
    * Returns the parts of one event: none for an event without content, `'done'` for the end marker.
    *
@@ -294,12 +296,13 @@ export interface Continuation {
   write(part: Part, text?: string): readonly Part[]
 }
 
-/** A stream reply that gives all these parts at once. */
-export function streamOf(parts: readonly Part[]): StreamReply {
+/** A stream reply that gives all these parts at once. @param model the one that the answer names */
+export function streamOf(parts: readonly Part[], model?: string): StreamReply {
   let pending: readonly Part[] | undefined = parts
   return watchable({
     kind: 'stream',
     isEmpty: false,
+    model,
     async read() {
       const all = pending
       pending = undefined

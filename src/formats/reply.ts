@@ -13,6 +13,8 @@ export interface WholeReply {
   readonly isEmpty: boolean
   /** It has no content, however it ended, and may have 0 tokens. Default: it has some. */
   readonly isBlank?: boolean
+  /** The model that the answer names. Absent: none. */
+  readonly model?: string | undefined
 }
 
 /** The parts of a stream. Each read gives at least one; it fails with an UpstreamFailure when the stream fails. */
@@ -22,6 +24,8 @@ export interface PartStream extends Source<readonly Part[]> {
   readonly contentType?: string | undefined
   /** As for a whole reply; `false` until it is known. */
   readonly isEmpty: boolean
+  /** As for a whole reply; `undefined` until it was read. */
+  readonly model?: string | undefined
   /** Settles when no further provider is asked to go on with it, also after a cancel. Absent: none was asked. */
   readonly resuming?: Promise<unknown> | undefined
   /** Its parts may wait while the upstream sends: the client gets keep-alives. Absent: they do not. */
@@ -89,6 +93,10 @@ class ReadStream implements StreamReply {
     return this.#isEmpty ?? this.#stream.isEmpty
   }
 
+  get model(): string | undefined {
+    return this.#stream.model
+  }
+
   get resuming(): Promise<unknown> | undefined {
     return this.#stream.resuming
   }
@@ -154,6 +162,7 @@ export function watchable(stream: PartStream): StreamReply {
   return {
     kind: 'stream',
     isEmpty: stream.isEmpty,
+    model: stream.model,
     onEnd: end.onEnd,
     async read() {
       try {

@@ -290,6 +290,12 @@ export function withTier(usage: Usage | undefined, serviceTier: string | undefin
   return { ...usage, billed: { ...usage.billed, serviceTier } }
 }
 
+/** Adds the model that answered. Undefined: it is the one that was asked for. */
+export function servedUsage(usage: Usage | undefined, model: string | undefined): Usage | undefined {
+  if (usage === undefined || model === undefined) return usage
+  return { ...usage, billed: { ...usage.billed, model } }
+}
+
 /** Replaces wrong counts, and inserts missing ones before the closing brace at `end`. */
 function completeCounts(edits: Edit[], end: number, counts: Counts, wrong: readonly WrongCount[]): void {
   const filled = derivedCounts(counts)

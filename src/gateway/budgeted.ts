@@ -3,7 +3,7 @@ import { formats } from '../formats/format-list.ts'
 import { throughParts, type Reply } from '../formats/reply.ts'
 import { wholeAnswerBytes } from '../formats/size.ts'
 import type { Usage } from '../formats/usage.ts'
-import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
+import type { AnswerEnd, AttemptHold } from '../limits/budgets/attempt-hold.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets } from '../limits/budgets/budgets.ts'
 import type { Caller } from '../people/person.ts'
 import type { CostOf } from '../prices/cost.ts'
@@ -164,18 +164,29 @@ class HeldAttempt {
 
   /** There was no answer. Without a failure of the provider the caller has left, and the provider may go on. */
   fail(error: unknown): void {
+    const { tokens } = error instanceof UpstreamFailure ? error : {}
+    // The record computes the same cost of these counts.
+    if (tokens !== undefined) return void this.#hold.end({ totalTokens: undefined, ...tokens }, true, this.#ending(1))
     const { nanoUsd } = this.#hold.fail(!(error instanceof UpstreamFailure) || mayHaveWorked(error))
     if (nanoUsd > 0) this.#book(nanoUsd, this.#failedPlace())
   }
 
   settleAtEnd(reply: Reply, format: Ask['format']): void {
     const { isEmpty } = reply
-    if (reply.kind === 'stream') return reply.onEnd((failure, usage) => this.#settle(failure, usage, isEmpty))
-    this.#settle(undefined, reply.usage, isEmpty, wholeAnswerBytes(formats[format], reply))
+    if (reply.kind === 'whole')
+      return this.#settle(undefined, reply.usage, isEmpty, this.#ending(wholeAnswerBytes(formats[format], reply)))
+    const ending = this.#ending()
+    reply.onEnd((failure, usage) => this.#settle(failure, usage, isEmpty, ending))
   }
 
-  #settle(failure: unknown, usage: Usage | undefined, isEmpty: boolean, wholeBytes?: number): void {
-    const { nanoUsd, isEstimated } = this.#hold.end(usage, failure === undefined, wholeBytes)
+  /** The end of the answer of the last attempt. */
+  #ending(wholeBytes?: number): AnswerEnd {
+    const place = this.#lastPlace()
+    return { wholeBytes, model: place === undefined ? undefined : this.#trail[place]?.served }
+  }
+
+  #settle(failure: unknown, usage: Usage | undefined, isEmpty: boolean, ending: AnswerEnd): void {
+    const { nanoUsd, isEstimated } = this.#hold.end(usage, failure === undefined, ending)
     if (failure !== undefined) {
       const place = this.#failedPlace()
       if (place !== undefined || nanoUsd > 0) this.#book(nanoUsd, place)

@@ -20,7 +20,12 @@ export function conversion(budget: AnswerBudget): Layer<Ask, Reply> {
       if (request.stream === (reply.kind === 'stream')) return reply
       const { split, gatherer } = formats[request.format].stream ?? {}
       if (reply.kind === 'whole')
-        return split === undefined ? reply : streamOf(understood(() => split(reply.body, request)))
+        return split === undefined
+          ? reply
+          : streamOf(
+              understood(() => split(reply.body, request)),
+              reply.model,
+            )
       if (gatherer === undefined) {
         reply.cancel()
         throw inconvertible()
@@ -61,7 +66,7 @@ async function gather(
       if (part.data.length > 0) understood(() => whole.add(part))
     }
   }
-  return { kind: 'whole', body: understood(() => whole.finish()), usage, isEmpty, isBlank }
+  return { kind: 'whole', body: understood(() => whole.finish()), usage, isEmpty, isBlank, model: reply.model }
 }
 
 /** An answer that cannot be converted is the upstream's failure. */

@@ -101,7 +101,7 @@ export function gateway(options: GatewayOptions): Gateway {
   const { providers, aliases, onContentPolicy, onCut, hold, retryBilled, budgets } = options
   const models = directory(providers, aliases)
   const ask = onContentPolicy === 'next' ? askPastPolicy : askCandidate
-  const failoverOptions = { isEmpty, release, isDeferred: isUnpriced }
+  const failoverOptions = { isEmpty, release, isDeferred }
   const cautious = { ...failoverOptions, stopsInDoubt: true }
 
   function areListsPending(): boolean {
@@ -280,6 +280,11 @@ function wireErrorOf(error: unknown, { format, model }: Ask): unknown {
 
 function notFinal(error: UpstreamFailure): UpstreamFailure {
   return new UpstreamFailure(error.failure, error.message, { status: error.status, cause: error })
+}
+
+/** Whether a candidate that was passed over may be asked last: it would have answered. */
+function isDeferred(failure: UpstreamFailure): boolean {
+  return failure.failure === 'other_model' || isUnpriced(failure)
 }
 
 function isEmpty(reply: Reply): boolean {

@@ -5,9 +5,11 @@ import { emptyPart, isPlainText, type Part } from '../formats/part.ts'
 import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
 import type { PartStream, Reply } from '../formats/reply.ts'
 import { answerBytes, assumed, usualTokens, type PromptSize } from '../formats/size.ts'
+import { Changes } from '../service/changes.ts'
 import type { CandidateReply, CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
-import type { Attempt, Tokens, Trail } from '../service/trail.ts'
+import type { Tokens } from '../service/tokens.ts'
+import type { Attempt, Trail } from '../service/trail.ts'
 import { cutOff } from './all-failed.ts'
 import { AnswerMatch, type Matched } from './answer-match.ts'
 import { AnswerSoFar, type AnswerUnit } from './answer-so-far.ts'
@@ -238,7 +240,7 @@ class ResumableStream implements PartStream {
     let answer: CandidateReply<ModelCandidate, Reply>
     try {
       answer = await walk.next(async (candidate, isLast) => {
-        const ofCandidate = { ...call, isLast }
+        const ofCandidate = { ...call, isLast, changes: new Changes() }
         call.onTurn?.(candidate.name)
         const text = candidate.continues && this.#answer.isText ? this.#answer.openText : undefined
         continuing = text === undefined ? undefined : format.continued?.(asked, text)

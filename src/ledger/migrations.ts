@@ -212,4 +212,5 @@ export const rowMigrations: readonly string[] = [
    ALTER TABLE request ADD COLUMN waited_ms INTEGER;`,
   `ALTER TABLE request ADD COLUMN session TEXT;
    CREATE INDEX request_session ON request (session, time) WHERE session IS NOT NULL;`,
+  'ALTER TABLE request ADD COLUMN served TEXT;',
 ]

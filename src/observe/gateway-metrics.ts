@@ -105,6 +105,11 @@ function countersOf(all: Registry) {
     'Requests that were sent once more in another form, since a refusal had named a trait of the model',
     ['provider', 'model', 'trait'],
   )
+  const others = all.counter(
+    'svc_other_model_total',
+    'Answers that name another model than was asked for, also those that were given up',
+    ['provider', 'model'],
+  )
   const attemptSeconds = all.histogram(
     'svc_attempt_seconds',
     'Time from the start of an attempt to its outcome, a stream to its first meaningful event',
@@ -147,7 +152,7 @@ function countersOf(all: Registry) {
     'Answers whose cost is not known: the model has no price, or its units were not reported',
     ['provider', 'model'],
   )
-  return { requests, attempts, adapted, attemptSeconds, times, tokens, cached, costs, unpriced }
+  return { requests, attempts, adapted, others, attemptSeconds, times, tokens, cached, costs, unpriced }
 }
 
 /** CPU time of this process since its start, in seconds. */
@@ -226,7 +231,8 @@ function observeProcesses(all: Registry, options: GatewayMetricsOptions, upstrea
  */
 export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
   const all = registry()
-  const { requests, attempts, adapted, attemptSeconds, times, tokens, cached, costs, unpriced } = countersOf(all)
+  const { requests, attempts, adapted, others, attemptSeconds, times, tokens, cached, costs, unpriced } =
+    countersOf(all)
   const streamsOpen = all.gauge('svc_streams_open', 'Streams being sent to clients').with()
   const reloads = all.counter('svc_config_reloads_total', 'Reloads of the configuration: ok or failed', ['result'])
   const reloadCounters = { ok: reloads.with('ok'), failed: reloads.with('failed') }
@@ -291,6 +297,7 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     }
     series.attempts.add()
     for (const trait of attempt.adapted ?? []) adapted.with(provider, model, boundTrait(trait)).add()
+    if (attempt.isOtherModel === true) others.with(provider, model).add()
     if (wasSent(attempt)) series.seconds.observe(attempt.ms / 1000)
     if (attempt.tokens?.promptTokens !== undefined)
       tokens.with(provider, model, 'prompt').add(attempt.tokens.promptTokens)

@@ -49,6 +49,10 @@ export interface RequestRecord {
   readonly provider?: string | undefined
   /** The provider's name for the model. */
   readonly upstream?: string | undefined
+  /** The model that the answer names, if it is not `upstream`. */
+  readonly served?: string | undefined
+  /** `served` is another model than was asked for. Absent: the name that was asked for is none of a model. */
+  readonly isOtherModel?: true | undefined
   readonly trail: readonly RecordedAttempt[]
   /** Milliseconds to the first meaningful event; absent without a stream or event. */
   readonly firstTokenMs?: number | undefined
@@ -156,6 +160,10 @@ export const attemptFields: readonly RecordField<RecordedAttempt>[] = [
     read: (row) => (hasTokens(row) ? row.number('output') : undefined),
   }),
   field(units.number, ({ answerTokensMax }) => answerTokensMax, { log: 'max_tokens' }),
+  field(units.text, ({ served }) => served, {
+    ...{ name: 'served', log: 'served', spans: { attempt: 'gen_ai.response.model' } },
+    read: () => undefined,
+  }),
   field(units.flag, ({ isEndedAtLimit }) => isEndedAtLimit, { log: 'ended_at_limit' }),
   field(units.flag, ({ isResumed }) => isResumed, { log: 'resumed', spans: { attempt: 'svc.resumed' } }),
   field(units.name, ({ differedAt }) => differedAt, { log: 'differed_at', spans: { attempt: 'svc.differed_at' } }),
@@ -210,7 +218,15 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
     ...{ name: 'provider', log: 'provider', column: 'provider', label: 'provider', file: true },
     stored: (_, { provider }) => provider,
   }),
-  field(units.text, ({ upstream }) => upstream, { spans: { inference: 'gen_ai.response.model' } }),
+  field(units.text, ({ upstream, served = upstream }) => served, { spans: { inference: 'gen_ai.response.model' } }),
+  field(units.text, ({ served }) => served, {
+    ...{ name: 'served', log: 'served', column: 'served', isText: true, file: true },
+    read: (row) => row.text('served') || undefined,
+  }),
+  field(units.flag, ({ isOtherModel }) => isOtherModel, {
+    ...{ name: 'isOtherModel', log: 'other_model', spans: { inference: 'svc.other_model' } },
+    read: (row) => hasFlag(row, 'otherModel') || undefined,
+  }),
   field(units.truth, ({ stream }) => stream, { name: 'stream', log: 'stream', read: (row) => hasFlag(row, 'stream') }),
   field(units.flag, ({ stream }) => stream, { spans: { inference: 'gen_ai.request.stream' } }),
   field(units.number, ({ status }) => status, {
@@ -283,6 +299,10 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
   field(units.flag, ({ cost }) => cost?.hasConflict, {
     name: 'hasConflict',
     read: (row) => hasFlag(row, 'conflict') || undefined,
+  }),
+  field(units.flag, ({ cost }) => cost?.isOfServed, {
+    ...{ name: 'isPriceOfServed', log: 'price_of_served' },
+    read: (row) => hasFlag(row, 'priceOfServed') || undefined,
   }),
   field(units.flag, ({ usage }) => usage?.isEstimated, {
     ...{ name: 'isEstimated', log: 'tokens_estimated', spans: { inference: 'svc.tokens_estimated' } },

@@ -16,6 +16,10 @@ export interface RequestEntry {
   readonly model: string
   /** The provider that answered. */
   readonly provider?: string
+  /** The model that the answer names, if it is not the one that was asked for. */
+  readonly served?: string
+  /** `served` is another model. Absent: the name that was asked for is none of a model, such as a router's. */
+  readonly isOtherModel?: true
   readonly stream: boolean
   /** 499: the caller left. */
   readonly status: number
@@ -33,6 +37,8 @@ export interface RequestEntry {
   readonly costSource?: PriceSource
   /** The provider's counts contradict each other, and `cost` is of the larger ones. */
   readonly hasConflict?: true
+  /** The price is that of `served`. */
+  readonly isPriceOfServed?: true
   /** Tokens and cost are estimates: the answer was stopped or cut before its provider counted it. */
   readonly isEstimated?: true
   readonly trail: readonly AttemptEntry[]
@@ -63,6 +69,8 @@ export interface AskedProvider {
 
 /** One attempt of a request in the list, with its cost. */
 export interface AttemptEntry extends TrailEntry {
+  /** The model that the answer names, if it is not the one that was asked for. Not stored. */
+  readonly served?: string
   /** Reported tokens of an attempt that did not become the answer, and their cost in USD. */
   readonly promptTokens?: number
   readonly completionTokens?: number

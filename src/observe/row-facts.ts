@@ -22,6 +22,8 @@ export const rowFlags = {
   /** The bill had nothing but the tokens of the row, or had more: both absent in rows of an earlier svc. */
   plain: 1_024,
   billedMore: 2_048,
+  otherModel: 4_096,
+  priceOfServed: 8_192,
 } as const
 
 const sourceShift = 6
@@ -48,7 +50,13 @@ export function flagsOfRequest(
     stream,
     usage,
     cost,
-  }: { readonly stream: boolean; readonly usage?: Usage | undefined; readonly cost?: Cost | undefined },
+    isOtherModel,
+  }: {
+    readonly stream: boolean
+    readonly usage?: Usage | undefined
+    readonly cost?: Cost | undefined
+    readonly isOtherModel?: true | undefined
+  },
   isUnpriced: boolean,
 ): number {
   return (
@@ -57,6 +65,8 @@ export function flagsOfRequest(
     (isUnpriced ? rowFlags.unpriced : 0) |
     (cost?.source === 'reported' ? rowFlags.reported : 0) |
     (cost?.hasConflict === true ? rowFlags.conflict : 0) |
+    (isOtherModel === true ? rowFlags.otherModel : 0) |
+    (cost?.isOfServed === true ? rowFlags.priceOfServed : 0) |
     (isPlain(usage) ? rowFlags.plain : rowFlags.billedMore) |
     (Math.max(0, costSources.indexOf(cost?.source)) << sourceShift)
   )

@@ -21,6 +21,8 @@ export interface Cost {
   readonly source: PriceSource
   /** The provider's counts contradict each other, and the larger ones were taken. */
   readonly hasConflict?: true
+  /** The price is that of the model that answered, which is not the one that was asked for. */
+  readonly isOfServed?: true
 }
 
 /** The price of a model at a provider, and its source. */

@@ -89,7 +89,7 @@ export function measureUnits(usage: Usage = noUsage): MeasuredUnits {
 
 /** Whether a bill has nothing but tokens of text. */
 export function isPlain(usage: Usage | undefined): boolean {
-  const { cost: _cost, ...facts } = usage?.billed ?? {}
+  const { cost: _cost, model: _model, ...facts } = usage?.billed ?? {}
   return !Object.values(facts).some(Boolean)
 }
 

@@ -32,6 +32,9 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
             const parts = reader(ask, target)
             return {
               hasOneChoice: parts.hasOneChoice,
+              get model() {
+                return parts.model
+              },
               ...(parts.eventBytesMax === undefined ? {} : { eventBytesMax: parts.eventBytesMax }),
               decode: (event) => throwIfError(parts.read(event), target.brand),
               finish: () => parts.finish(),

@@ -63,6 +63,8 @@ export interface StreamDecoder {
   readonly eventBytesMax?: number | undefined
   /** The answer has one choice, so its finish is the end. */
   readonly hasOneChoice: boolean
+  /** The model that the answer names, once it was read. Absent: none. */
+  readonly model?: string | undefined
   /**
    * Returns the parts of one event: none for an event without content, `'done'` for the end marker.
    *

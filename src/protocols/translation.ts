@@ -56,10 +56,8 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
       if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')
       const read = throwIfError(format.readAnswer(body), notes?.brand)
       const events = untagging(notes)?.(read) ?? read
-      return talk.writeWhole(
-        checking(notes, keepsOpaque)(isSplit(events, ask, talk, notes?.target) ? joined(events) : events),
-        ask,
-      )
+      const whole = isSplit(events, ask, talk, notes?.target) ? joined(events) : events
+      return { ...talk.writeWhole(checking(notes, keepsOpaque)(whole), ask), model: modelOf(read) }
     }),
     stream(ask, target, notes) {
       const reader = format.answerReader()
@@ -69,12 +67,17 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
       const hasOneChoice = writer.hasOneChoice && !setsChoices(target)
       const ending = new HeldEnding(hasOneChoice && !keepsOpaque)
       const hold = (events: readonly AnswerEvent[]) => ending.hold(untagged?.(events) ?? events)
+      let model: string | undefined
       return {
+        get model() {
+          return model
+        },
         // Only chat completions stream several choices; `n` is their field.
         eventBytesMax: format.eventBytesMax,
         hasOneChoice,
         decode(event) {
           const events = throwIfError(reader.read(event), target.brand)
+          if (model === undefined && events !== 'done') model = modelOf(events)
           return events === 'done' ? 'done' : writer.write(checked(hold(events)))
         },
         holdsEnd: () => ending.isWhole,
@@ -96,6 +99,11 @@ function checking({ seal, names }: ExchangeNotes = {}, keepsOpaque = false) {
     const named = names === undefined ? checked : withCallersNames(checked, names)
     return sealEvents(named, seal, keepsOpaque)
   }
+}
+
+/** The model that the start of an answer names. */
+function modelOf([first]: readonly AnswerEvent[]): string | undefined {
+  return first?.kind === 'start' ? first.model : undefined
 }
 
 /** Whether an answer has several choices, though the caller reads one alone. `n` is a field of chat completions. */

@@ -1,18 +1,22 @@
 import type { Attempt } from './trail.ts'
 
 const none: readonly string[] = []
+const asAsked = {}
 /** Most names of a kind, and most characters of a name: callers may send any members. */
 const namesMax = 32,
-  nameMax = 64
+  nameMax = 64,
+  servedMax = 128
 
 /**
  * Changes that a request needed for the upstream that was asked last, by the names of its members: at most 32 of a
- * kind, then `more`. Characters of a name that a header could not hold become `?`.
+ * kind, then `more`; and the model that answered, if it is not the one that was asked for. Characters of a name that a
+ * header could not hold become `?`.
  */
 export class Changes {
   #dropped = none
   #adjusted = none
   #adapted = none
+  #served: Pick<Attempt, 'served' | 'isOtherModel'> = asAsked
 
   /** Content and fields that were left out. */
   get dropped(): readonly string[] {
@@ -29,11 +33,17 @@ export class Changes {
     return this.#adapted
   }
 
+  /** The model that the answer names, if it is not the one that was asked for: at most 128 characters. */
+  get served(): string | undefined {
+    return this.#served.served
+  }
+
   /** The changes as a trail has them; `undefined`: none. */
-  get inTrail(): Pick<Attempt, 'adapted' | 'dropped' | 'adjusted'> | undefined {
+  get inTrail(): Pick<Attempt, 'adapted' | 'dropped' | 'adjusted' | 'served' | 'isOtherModel'> | undefined {
     const [dropped, adjusted, adapted] = [this.#dropped, this.#adjusted, this.#adapted]
-    if (dropped.length + adjusted.length + adapted.length === 0) return undefined
+    if (dropped.length + adjusted.length + adapted.length === 0 && this.#served === asAsked) return undefined
     return {
+      ...this.#served,
       ...(adapted.length === 0 ? {} : { adapted }),
       ...(dropped.length === 0 ? {} : { dropped }),
       ...(adjusted.length === 0 ? {} : { adjusted }),
@@ -52,6 +62,12 @@ export class Changes {
     this.#adapted = including(this.#adapted, name)
   }
 
+  /** @param isOther it is no form of the model that was asked for */
+  serve(model: string, isOther: boolean): void {
+    const served = model.slice(0, servedMax).replace(/[^\w.:/@+-]/g, '?')
+    this.#served = isOther ? { served, isOtherModel: true } : { served }
+  }
+
   /** Forgets all: the next upstream is asked. */
   clear(): void {
     this.restart()
@@ -62,6 +78,7 @@ export class Changes {
   restart(): void {
     this.#dropped = none
     this.#adjusted = none
+    this.#served = asAsked
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Tokens } from './tokens.ts'
+
 /**
  * Classes of failures at an upstream. {@link failureEffects} gives the effect of each on its health; docs/failover.md
  * explains them to users, row by row.
@@ -29,6 +31,7 @@ export type FailureClass =
   | 'resources'
   | 'budget'
   | 'no_price'
+  | 'other_model'
 
 /** A failure concerns this request, this model at the provider, all of the provider, or all that its key may do. */
 export type FailureScope = 'request' | 'model' | 'provider' | 'key'
@@ -86,6 +89,7 @@ export const failureEffects: Readonly<Record<FailureClass, FailureEffect>> = {
   resources: { breaker: false, scope: provider, coolDownMs: 0, permanent: false },
   budget: { breaker: false, scope: model, coolDownMs: 0, permanent: true },
   no_price: { breaker: false, scope: model, coolDownMs: 0, permanent: true },
+  other_model: { breaker: false, scope: model, coolDownMs: 300_000, permanent: false },
 }
 
 /** Part of a request that an upstream refuses: clients can repair it. */
@@ -112,6 +116,8 @@ export interface FailureDetails {
   readonly unsupported?: Unsupported | undefined
   /** The caller's name of the field that is refused, if it is known. */
   readonly field?: string | undefined
+  /** Tokens of an answer that was given up. */
+  readonly tokens?: Tokens | undefined
   readonly cause?: unknown
 }
 
@@ -134,6 +140,7 @@ export class UpstreamFailure extends Error {
   readonly refusesReasoning: boolean
   readonly unsupported: Unsupported | undefined
   readonly field: string | undefined
+  readonly tokens: Tokens | undefined
 
   constructor(failure: FailureClass, message: string, details: FailureDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -148,6 +155,7 @@ export class UpstreamFailure extends Error {
     this.refusesReasoning = details.refusesReasoning ?? false
     this.unsupported = details.unsupported ?? impliedBy(failure, this.refusesReasoning)
     this.field = details.field
+    this.tokens = details.tokens
   }
 
   /** The message in at most some 200 characters. */

@@ -1,4 +1,5 @@
 import type { FailureClass } from './failure.ts'
+import type { Tokens } from './tokens.ts'
 
 /** One attempt at one upstream, with its outcome and duration. */
 export interface Attempt {
@@ -28,6 +29,10 @@ export interface Attempt {
   readonly isResumed?: true
   /** The place of the answer, such as `text:120` or `call:2`, at which the stream differed from one that was cut. */
   readonly differedAt?: string | undefined
+  /** The model that the answer names, if it is not the one that was asked for. */
+  readonly served?: string
+  /** `served` is another model. Absent: the name that was asked for is none of a model, such as a router's. */
+  readonly isOtherModel?: true
   /** The stream was ended at what a hard limit of money had left. */
   readonly isEndedAtLimit?: true
   /** Absent: the request is not traced. */
@@ -60,13 +65,6 @@ export interface AttemptTrace {
   readonly headers: string
 }
 
-/** Tokens of a request and of its answer. */
-export interface Tokens {
-  readonly promptTokens: number | undefined
-  readonly completionTokens: number | undefined
-  readonly isEstimated?: true
-}
-
 /** The attempts of one request, in the order they were made. */
 export type Trail = Attempt[]
 
@@ -78,13 +76,14 @@ export function formatTrail(trail: readonly Attempt[]): string {
 }
 
 function formatAttempt(attempt: Attempt): string {
-  const { name, status, failure, ms, ambiguous, answerTokensMax, adapted, dropped, adjusted } = attempt
+  const { name, status, failure, ms, ambiguous, answerTokensMax, adapted, dropped, adjusted, served } = attempt
   const statusText = status === undefined ? '' : `;status=${status}`
   const classText = failure === undefined ? '' : `;class=${failure}`
   const limitText = answerTokensMax === undefined ? '' : `;max_tokens=${answerTokensMax}`
   const changes = namesText('adapted', adapted) + namesText('dropped', dropped) + namesText('adjusted', adjusted)
+  const servedText = served === undefined ? '' : `;served=${served}`
   const doubt = ambiguous === true ? ';ambiguous' : ''
-  return `${name}${statusText}${classText}${doubt}${changes}${limitText};ms=${Math.round(ms)}`
+  return `${name}${statusText}${classText}${doubt}${changes}${servedText}${limitText};ms=${Math.round(ms)}`
 }
 
 function namesText(kind: string, names: readonly string[] | undefined): string {

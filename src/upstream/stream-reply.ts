@@ -98,6 +98,10 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
     this.#pending = first
   }
 
+  get model(): string | undefined {
+    return this.#decoder.model
+  }
+
   onEnd(listener: EndListener): void {
     this.#streamEnded.onEnd(listener)
   }

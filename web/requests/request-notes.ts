@@ -5,12 +5,13 @@ import { hasNoPrice } from './cost-words.ts'
 
 /** Facts about a request that are easily missed, each as a sentence. */
 export function notesOf(request: RequestEntry): readonly string[] {
-  const { trail, error, isEstimated, provider } = request
+  const { trail, error, isEstimated, provider, served } = request
   const answered = trail.at(-1)
   const isResumed =
     provider !== undefined && error === undefined && answered?.failure === undefined && trail.some(isCut)
   return [
     ...(isResumed ? [say.requests.notesOf.resumed] : []),
+    ...(served === undefined ? [] : [say.requests.notesOf.served(served)]),
     ...(isEstimated === true ? [say.requests.notesOf.estimated] : []),
     ...(hasNoPrice(request) ? [say.requests.notesOf.noPrice] : []),
     ...(trail.some(({ bookedCost }) => bookedCost !== undefined) ? [say.requests.notesOf.unsettled] : []),

@@ -343,6 +343,7 @@ export const de: Texts = {
     not_ready: 'nicht bereit',
     not_supported: 'nicht unterstützt',
     open: 'Pause nach Fehlern',
+    other_model: 'anderes Modell antwortete',
     overloaded: 'überlastet',
     provider_error: 'Anbieter gescheitert',
     quota: 'Guthaben verbraucht',

@@ -244,6 +244,7 @@ export const providerShape = objectShape(
     ),
     retries: integerShape(0, 5),
     max_concurrent: integerShape(1, 1_000_000),
+    on_other_model: wordShape(['serve', 'next']),
     overrides: fieldsShape('a field that cannot be overridden'),
     defaults: fieldsShape('a field that cannot have a default'),
     reasoning_history: wordShape(reasoningHistories),

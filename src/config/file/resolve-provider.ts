@@ -113,10 +113,12 @@ function resolveTimeouts({ timeouts }: ParsedProvider): ProviderConfig['timeouts
 /** Settings without a default. */
 function ownSettings({
   maxConcurrent,
+  onOtherModel,
   price,
   trace,
-}: ParsedProvider): Pick<ProviderConfig, 'maxConcurrent' | 'price' | 'trace'> {
+}: ParsedProvider): Pick<ProviderConfig, 'maxConcurrent' | 'onOtherModel' | 'price' | 'trace'> {
   return {
+    ...(onOtherModel === undefined ? {} : { onOtherModel }),
     ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
     ...(price === undefined ? {} : { price }),
     ...(trace === undefined ? {} : { trace }),

@@ -2,6 +2,7 @@ import { insertMembers, isDigits, readIndex, readInteger, removeMember } from '.
 import { endOfPlainText, isAt, JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
 import { encode, latin1, utf8, withoutLineBreaks } from '../../bytes/text.ts'
+import { parseJsonBytes, textOf } from '../exact-json.ts'
 import type { AnsweredError } from '../format.ts'
 import { madeUpId } from '../made-up-id.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -37,6 +38,8 @@ export interface ChunkReader {
   finish(): readonly Part[]
   /** Whether the last chunk had plain text in its first choice and no other content, as one before it. */
   isTextAlone(): boolean
+  /** The first model that a chunk names. */
+  model(): string | undefined
 }
 
 /** The members that all chunks of one stream have in common. */
@@ -95,7 +98,11 @@ export function chunkReader(defaults: ChunkDefaults = {}): ChunkReader {
       throw error
     }
   }
-  return Object.assign(readChunk, { finish: () => finishingParts(stream), isTextAlone: () => stream.isTextAlone })
+  return Object.assign(readChunk, {
+    finish: () => finishingParts(stream),
+    isTextAlone: () => stream.isTextAlone,
+    model: () => (stream.hasModel ? textOf(parseJsonBytes(stream.head[2] ?? emptyArray)) : undefined),
+  })
 }
 
 function finishingParts(stream: StreamState): readonly Part[] {
@@ -114,6 +121,8 @@ function finishingParts(stream: StreamState): readonly Part[] {
 interface StreamState {
   /** The JSON of `id`, `created` and `model`, once the upstream has sent them. */
   readonly head: [Uint8Array | undefined, Uint8Array | undefined, Uint8Array | undefined]
+  /** The model of the head is the upstream's. */
+  hasModel: boolean
   readonly defaults: ChunkDefaults
   readonly toolCalls: ToolCallNumbers
   /** Choices that have begun and not finished. */
@@ -195,6 +204,7 @@ function newFacts(): ChunkFacts {
 function streamState(defaults: ChunkDefaults): StreamState {
   return {
     head: [undefined, undefined, undefined],
+    hasModel: false,
     defaults,
     toolCalls: toolCallNumbers(),
     open: new Set(),
@@ -376,8 +386,10 @@ function keepHead(cursor: JsonCursor, stream: StreamState, edits: Edit[], slot: 
   if (kept === undefined) {
     if (!isRight && slot === 1) keepCreated(bytes.subarray(start, end), stream)
     if (!isRight) edits.push({ start, end, replacement: encode(headText(stream, slot)) })
-    else if (slot === 1 ? !(end === start + 1 && bytes[start] === 0x30) : end - start > 2)
+    else if (slot === 1 ? !(end === start + 1 && bytes[start] === 0x30) : end - start > 2) {
       stream.head[slot] = bytes.slice(start, end)
+      if (slot === 2) stream.hasModel = true
+    }
     return
   }
   if (end - start !== kept.length || !isAt(bytes, start, kept)) edits.push({ start, end, replacement: kept })

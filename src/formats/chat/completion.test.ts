@@ -51,6 +51,7 @@ describe('readCompletion', () => {
       usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
       isEmpty: false,
       isBlank: false,
+      model: whole.model,
     })
     expect(result.kind === 'whole' && result.body).toBe(bytes)
   })

@@ -1,4 +1,12 @@
-import { insertMembers, insertMissing, readIndex, readInteger, removeMember, replaceValue } from '../../bytes/fill.ts'
+import {
+  insertMembers,
+  insertMissing,
+  readIndex,
+  readInteger,
+  readText,
+  removeMember,
+  replaceValue,
+} from '../../bytes/fill.ts'
 import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
@@ -68,6 +76,7 @@ const readObject = objectReader('chat.completion')
 
 /** Facts of an answer. */
 interface CompletionFacts extends AnswerFacts {
+  model: string | undefined
   serviceTier: string | undefined
   choices: number
   /** The message of the current choice has content. */
@@ -94,6 +103,7 @@ function readTop(cursor: JsonCursor, defaults: ChunkDefaults): WholeReply {
     edits,
     hasError: false,
     usage: undefined,
+    model: undefined,
     serviceTier: undefined,
     choices: 0,
     hasContent: false,
@@ -115,21 +125,23 @@ function readTop(cursor: JsonCursor, defaults: ChunkDefaults): WholeReply {
   if (facts.choices === 0) throw new MalformedAnswer('no_choices', 'the answer has no choices')
   if ((seen & 15) !== 15) insertMembers(edits, end, missingOfTop(seen, defaults), seen !== 0)
   const usage = withTier(facts.usage, facts.serviceTier)
-  const { isEmpty, isBlank } = facts
-  return { kind: 'whole', body: applyEdits(cursor.bytes, edits), usage, isEmpty, isBlank }
+  const { isEmpty, isBlank, model } = facts
+  return { kind: 'whole', body: applyEdits(cursor.bytes, edits), usage, isEmpty, isBlank, model }
 }
 
 function readMember(cursor: JsonCursor, facts: CompletionFacts, defaults: ChunkDefaults, code: number): void {
   switch (code) {
     case 0:
-    case 3:
       if (cursor.peek() === 'string') cursor.skip()
-      else replaceValue(cursor, facts.edits, code === 0 ? idText(defaults) : modelText(defaults))
+      else replaceValue(cursor, facts.edits, idText(defaults))
       return
     case 1:
       return readObject(cursor, facts)
     case 2:
       return readCreated(cursor, facts.edits, defaults)
+    case 3:
+      facts.model = readText(cursor, facts.edits, modelText(defaults))
+      return
     case 4:
       return readChoices(cursor, facts)
     case 5:

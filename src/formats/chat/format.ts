@@ -113,6 +113,9 @@ function partReader(request: ChatRequest, target: PassThroughTarget): PartReader
   const isUsageOurs = asksUsage(request, target)
   return {
     hasOneChoice: !setsChoices(target) && asksOneChoice(request),
+    get model() {
+      return read.model()
+    },
     read(event: ServerSentEvent): readonly Part[] | 'done' | AnsweredError {
       const part = readEvent(read, event)
       if (part === 'done' || part.kind === 'error') return part

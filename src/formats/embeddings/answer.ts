@@ -1,4 +1,4 @@
-import { insertMissing, replaceValue } from '../../bytes/fill.ts'
+import { insertMissing, readText, replaceValue } from '../../bytes/fill.ts'
 import { checkUtf8, JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { runInSlices, runThrough, skip, sliceBytes, type Pace, type Walk } from '../../bytes/pace.ts'
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
@@ -57,6 +57,7 @@ function* readTop(cursor: JsonCursor, request: EmbeddingsRequest, pace: Pace): W
   if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'the answer is not a JSON object')
   const edits: Edit[] = []
   let usage: Usage | undefined
+  let model: string | undefined
   let count = 0
   let seen = 0
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
@@ -64,9 +65,11 @@ function* readTop(cursor: JsonCursor, request: EmbeddingsRequest, pace: Pace): W
     seen |= 1 << code
     switch (code) {
       case 0:
-      case 1:
         if (cursor.peek() === 'string') cursor.skip()
-        else replaceValue(cursor, edits, code === 0 ? '"list"' : JSON.stringify(request.model))
+        else replaceValue(cursor, edits, '"list"')
+        break
+      case 1:
+        model = readText(cursor, edits, JSON.stringify(request.model))
         break
       case 2:
         count = yield* readData(cursor, edits, request, pace)
@@ -88,7 +91,7 @@ function* readTop(cursor: JsonCursor, request: EmbeddingsRequest, pace: Pace): W
     throw new MalformedAnswer('malformed', `the answer has ${count} embeddings for ${request.inputs} inputs`)
   if ((seen & 3) !== 3) insertMissing(edits, end, seen, ['"object":"list"', `"model":${JSON.stringify(request.model)}`])
   const body = applyEdits(cursor.bytes, edits)
-  return { kind: 'whole', body, usage: usage && promptUsage(usage), isEmpty: false }
+  return { kind: 'whole', body, usage: usage && promptUsage(usage), isEmpty: false, model }
 }
 
 /** Embeddings have no answer tokens, and some providers report the total alone. */

@@ -2,7 +2,7 @@ import { readListIndex } from '../../bytes/fill.ts'
 import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { utf8 } from '../../bytes/text.ts'
 import type { TokenCounts } from '../answer.ts'
-import { parseJson } from '../exact-json.ts'
+import { parseJson, textOf } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { billedFacts } from '../token-counts.ts'
 import { countNames, countsOfMetadata, metadataTier, modalitiesOf } from './usage-metadata.ts'
@@ -63,6 +63,12 @@ export function responseFacts(data: Uint8Array): ResponseFacts {
     if (!(cause instanceof JsonSyntaxError)) throw cause
     throw new MalformedAnswer('malformed', 'an event is not JSON', { cause })
   }
+}
+
+/** The model that a response names. */
+export function modelIn(data: Uint8Array, { head }: Pick<ResponseFacts, 'head'>): string | undefined {
+  const place = head.find(({ member }) => member === 'modelVersion')
+  return place && textOf(parseJson(utf8(data, place.start, place.end)))
 }
 
 function readTop(cursor: JsonCursor): Mutable<ResponseFacts> {

@@ -11,7 +11,7 @@ import { isDone } from '../reply.ts'
 import { withFacts } from '../token-counts.ts'
 import { errorWithin, readUpstreamError } from '../upstream-error.ts'
 import { countedUsage, type Usage } from '../usage.ts'
-import { responseFacts, type CandidateFacts, type HeadPlace, type ResponseFacts } from './event-facts.ts'
+import { modelIn, responseFacts, type CandidateFacts, type HeadPlace, type ResponseFacts } from './event-facts.ts'
 import { isDiscarded, readFinishReason } from './finish-reason.ts'
 import { grounding } from './grounding.ts'
 import { geminiEventBytesMax } from './upstream.ts'
@@ -46,6 +46,7 @@ class ResponseParts implements PartReader {
   #heldBytes = 0
   readonly eventBytesMax: number
   readonly hasOneChoice: boolean
+  model: string | undefined
 
   constructor(choices: number) {
     this.#choices = choices
@@ -60,6 +61,7 @@ class ResponseParts implements PartReader {
     if (facts.hasError) return { kind: 'error', error: readUpstreamError(given) }
     const error = facts.candidates.length === 0 ? errorWithin(given) : undefined
     if (error !== undefined) return { kind: 'error', error }
+    this.model ??= modelIn(given, facts)
     const kept = this.#withHead(given, facts.head)
     const part = this.#partOf(facts.hasLineBreaks ? withoutLineBreaks(kept) : kept, facts)
     return this.#afterHeld(part, facts.candidates.some(isCalling))

@@ -7,7 +7,7 @@ import type { WholeReply } from '../reply.ts'
 import { withFacts } from '../token-counts.ts'
 import { errorOf, errorWithin, readUpstreamError } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
-import { responseFacts, type ResponseFacts } from './event-facts.ts'
+import { modelIn, responseFacts, type ResponseFacts } from './event-facts.ts'
 import { isDiscarded, readFinishReason } from './finish-reason.ts'
 import { grounding } from './grounding.ts'
 import { responseReader } from './native.ts'
@@ -40,6 +40,7 @@ export function readResponse(body: Uint8Array): WholeReply | AnsweredError {
     usage: usage && countedUsage(withFacts(usage, grounded.facts())),
     isEmpty: !hasContent && !isBlocked && isStopped,
     isBlank: !hasContent,
+    model: modelIn(body, facts),
   }
 }
 

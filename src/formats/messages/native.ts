@@ -48,6 +48,7 @@ class MessagesParts implements PartReader {
   readonly #place = [0, 0]
   readonly eventBytesMax: number
   readonly hasOneChoice = true
+  model: string | undefined
 
   constructor() {
     this.eventBytesMax = messagesEventBytesMax
@@ -129,6 +130,7 @@ class MessagesParts implements PartReader {
     this.#usage = addUsage(this.#usage, message['usage'])
     if (this.#hasStarted) return []
     this.#hasStarted = true
+    this.model = textOf(message['model'])
     const isWhole = isObject(message['usage'])
     const filled = isWhole ? data : encodeJson({ ...event, message: { ...message, usage: noUsage } })
     return [this.#passed('message_start', filled, this.#startFacts(message))]

@@ -30,6 +30,7 @@ export function readMessage(body: Uint8Array): WholeReply | AnsweredError {
     usage: usage && countedUsage(countsOf(usage)),
     isEmpty: isBlank && readStopReason(textOf(message['stop_reason'])) === 'stop',
     isBlank,
+    model: textOf(message['model']),
   }
 }
 

@@ -15,7 +15,7 @@ import { anyAnswers, type RelayEndpoint, type RelayStream } from './endpoint.ts'
 import { formCheck } from './form-request.ts'
 import { jsonCheck } from './json-request.ts'
 import { plainText } from './media.ts'
-import { withModel, type RelayRequest } from './request.ts'
+import { billedAs, type RelayRequest } from './request.ts'
 import { relayEndpoints } from './table.ts'
 
 const limitCompletion = answerLimiter({ names: ['max_tokens'], others: otherLimits })
@@ -89,7 +89,7 @@ function checksOf(name: RelayName, endpoint: RelayEndpoint): Pick<Format, 'check
 
 function passThroughOf({ answer, media, stream }: RelayEndpoint): PassThrough {
   return {
-    write: (request: RelayRequest, model) => withModel(request, model),
+    write: (request: RelayRequest, model) => billedAs(request, model),
     readWhole: media?.answer === plainText ? textReader(answerReader(answer)) : answerReader(answer),
     ...(media === undefined ? {} : { media: ({ isMedia }: RelayRequest) => (isMedia ? media.answer : undefined) }),
     ...(stream === undefined ? {} : { reader: stream.reader }),

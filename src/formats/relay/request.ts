@@ -67,7 +67,7 @@ const controlCharacters = /[\0-\x1f\x7f]/
  *
  * @throws {UpstreamFailure} `bad_request` for a name that a form cannot have
  */
-export function withModel({ body, model: asked, modelAt }: RelayRequest, name: string): readonly Uint8Array[] {
+export function billedAs({ body, model: asked, modelAt }: RelayRequest, name: string): readonly Uint8Array[] {
   const { start, end, before, after, isJson } = modelAt
   if (name === asked && start < end) return [body]
   if (!isJson && controlCharacters.test(name)) throw untranslatable('The name of the model')

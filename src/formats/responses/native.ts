@@ -47,6 +47,7 @@ export function readWhole(body: Uint8Array): WholeReply | AnsweredError {
     usage: counts && countedUsage(counts),
     isEmpty: isBlank && readFinish(response) === 'stop',
     isBlank,
+    model: textOf(response['model']),
   }
 }
 
@@ -91,6 +92,10 @@ class ResponsesParts implements PartReader {
 
   constructor() {
     this.eventBytesMax = responsesEventBytesMax
+  }
+
+  get model(): string | undefined {
+    return textOf(this.#head?.['model'])
   }
 
   read(event: ServerSentEvent): 'done' | readonly Part[] | AnsweredError {

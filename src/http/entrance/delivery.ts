@@ -1,5 +1,6 @@
 import type { PartStream, WholeReply } from '../../formats/reply.ts'
 import { wholeAnswerBytes } from '../../formats/size.ts'
+import { servedUsage } from '../../formats/usage.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
 import type { Cost } from '../../prices/cost.ts'
@@ -10,7 +11,7 @@ import type { ApiRequest } from './api-request.ts'
 import { byteBody } from './byte-body.ts'
 import { eventStreamBody } from './event-stream-body.ts'
 import { pacedBody } from './paced-body.ts'
-import { describe, outcomeOfError, type Outcome } from './progress.ts'
+import { attemptOfAnswer, describe, outcomeOfError, type Outcome } from './progress.ts'
 import { ClientLeft } from './read-body.ts'
 import { attemptHeaders, unbuffered, withHeaders } from './reply-headers.ts'
 
@@ -61,7 +62,9 @@ export function wholeResponse(request: ApiRequest, served: ServedReply, reply: W
     if (!aborted || reason instanceof ClientLeft) return { status: 499, error: 'client_left' }
     return { status: 200, ...outcomeOfError(describe(reason, request), reason) }
   }
-  return new Response(paced, { headers: headers(served.costOf?.(usage)) })
+  return new Response(paced, {
+    headers: headers(served.costOf?.(servedUsage(usage, attemptOfAnswer(request)?.served))),
+  })
 }
 
 /** An answer to a request for a stream. */

@@ -1,7 +1,7 @@
 import { WireError } from '../../formats/error.ts'
 import type { Format } from '../../formats/format.ts'
 import type { RequestSettings } from '../../formats/request-settings.ts'
-import type { Usage } from '../../formats/usage.ts'
+import { servedUsage, type Usage } from '../../formats/usage.ts'
 import type { BookedAttempt, Booking } from '../../gateway/booking.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
@@ -11,7 +11,8 @@ import type { RunningRequest } from '../../observe/under-way.ts'
 import type { Cost, CostOf } from '../../prices/cost.ts'
 import { credibleUsage } from '../../prices/estimated-usage.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
-import { type Tokens, type Trail, wholeMicroseconds } from '../../service/trail.ts'
+import type { Tokens } from '../../service/tokens.ts'
+import { type Attempt, type Trail, wholeMicroseconds } from '../../service/trail.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { ClientLeft } from './read-body.ts'
 
@@ -110,7 +111,8 @@ export function recordOf(
   const { context, format, trail, time, model, stream, served, firstTokenMs, session, booking, trace, settings } =
     progress
   const { name: user, person, key } = context.caller
-  const cost = costOf(progress, usage)
+  const answered = attemptOfAnswer(progress)
+  const cost = costOf(progress, servedUsage(usage, answered?.served))
   return {
     time,
     id: context.id,
@@ -122,6 +124,8 @@ export function recordOf(
     error,
     provider: served?.provider,
     upstream: served?.model,
+    served: answered?.served,
+    isOtherModel: answered?.isOtherModel,
     trail: gateway === undefined ? trail : withCosts(progress, (id) => gateway.costAt(model, id)),
     firstTokenMs,
     totalMs: wholeMicroseconds(performance.now() - context.started),
@@ -137,6 +141,11 @@ export function recordOf(
     trace: trace?.facts,
     settings,
   }
+}
+
+/** The attempt that became the answer. */
+export function attemptOfAnswer({ trail, served }: Pick<Progress, 'trail' | 'served'>): Attempt | undefined {
+  return trail.findLast(({ name }) => name === served?.provider)
 }
 
 /** The cost of the answer. An estimate is the one that limits of money booked, if they count the answer. */
@@ -201,11 +210,11 @@ function withCosts(
   // Few trails have any.
   if (attempts.length === 0 && trail.every(({ tokens }) => tokens === undefined)) return trail
   return trail.map((attempt, index) => {
-    const { tokens, name } = attempt
-    const isOther = tokens !== undefined && name !== served?.provider
+    const { tokens, name, failure } = attempt
+    const isOther = tokens !== undefined && (name !== served?.provider || failure === 'other_model')
     return {
       ...attempt,
-      ...(isOther ? { cost: costOfTokens(tokens, costAt(name)) } : {}),
+      ...(isOther ? { cost: costOfTokens(tokens, attempt.served, costAt(name)) } : {}),
       ...bookedOf(attempts, index),
     }
   })
@@ -216,8 +225,7 @@ function bookedOf(attempts: readonly BookedAttempt[], index: number): Pick<Recor
   return booked === undefined ? {} : { bookedNanoUsd: booked.nanoUsd }
 }
 
-function costOfTokens(tokens: Tokens, costOf: CostOf | undefined): Cost | undefined {
-  return costOf?.(
-    credibleUsage({ usage: { totalTokens: undefined, ...tokens }, isCut: false, hasContent: false, costOf }),
-  )
+function costOfTokens(tokens: Tokens, model: string | undefined, costOf: CostOf | undefined): Cost | undefined {
+  const usage = servedUsage({ totalTokens: undefined, ...tokens }, model)
+  return costOf?.(credibleUsage({ usage, isCut: false, hasContent: false, costOf }))
 }

@@ -32,6 +32,7 @@ const timeouts = { connectMs: 1_000, attemptMs: 1_000, firstTokenMs: 1_000, idle
 function provider(id: string, exchange: AnswerService, price: number, continues: boolean): Provider {
   const answer = providerLayers(exchange, {
     config: { id, baseUrl: '', retries: 0, timeouts },
+    model: 'm',
     isSilent: false,
     limit: undefined,
     health: healthBook(() => performance.now()).of(id, 'm'),

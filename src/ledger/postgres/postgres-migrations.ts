@@ -241,4 +241,5 @@ export const serverMigrations: readonly string[] = [
    CREATE INDEX lasting_number ON lasting (store, number);
    CREATE INDEX lasting_owner ON lasting (store, owner, number);
    CREATE INDEX lasting_time ON lasting (store, time);`,
+  'ALTER TABLE request ADD COLUMN served text;',
 ]

@@ -45,7 +45,9 @@ export function chargesOf(record: RequestRecord): Charges {
   for (const attempt of trail) {
     // The use of an answer that was cut is in the record itself, but for a cost that only limits of money know.
     const isInRecord =
-      attempt.name === record.provider && (record.cost !== undefined || attempt.bookedNanoUsd === undefined)
+      attempt.name === record.provider &&
+      attempt.failure !== 'other_model' &&
+      (record.cost !== undefined || attempt.bookedNanoUsd === undefined)
     const counters = isInRecord ? undefined : countersOfAttempt(attempt)
     if (counters !== undefined) charges.push({ ...by, provider: shortened(attempt.name), counters })
   }

@@ -17,13 +17,18 @@ const rowColumns = [
   'cost',
   'flags',
   'session',
+  'served',
 ] as const
 
 /** A stored row. */
-export type StoredRow = Readonly<Record<Exclude<(typeof rowColumns)[number], 'cost' | 'session'>, number>> & {
+export type StoredRow = Readonly<
+  Record<Exclude<(typeof rowColumns)[number], 'cost' | 'session' | 'served'>, number>
+> & {
   readonly cost: number | null
   /** Empty: none. */
   readonly session: string
+  /** The model that answered. Absent: the one that was asked for. */
+  readonly served: string | undefined
 }
 
 /** What is added to the sums of an hour, of its day and of a session in it. */
@@ -77,6 +82,7 @@ export function storedRow(row: WorkRow): StoredRow {
     cost: row['cost'] === null ? null : number('cost'),
     flags: number('flags'),
     session: textInRow(row, 'session') ?? '',
+    served: textInRow(row, 'served'),
   }
 }
 

@@ -109,7 +109,7 @@ export async function computeCosts(options: RepriceOptions, source: RepriceSourc
     if (isUnpriced) report.unpriced += 1
     report.before += row.cost ?? 0
     report.after += cost
-    return [{ row, cost, flags: row.flags & ~(rowFlags.unpriced | rowFlags.source) }]
+    return [{ row, cost, flags: row.flags & ~(rowFlags.unpriced | rowFlags.source | rowFlags.priceOfServed) }]
   }
 
   async function findSums(rows: readonly StoredRow[]): Promise<void> {
@@ -195,5 +195,6 @@ function usageOf(row: StoredRow): Usage {
     cacheWriteHourTokens: write60,
     reasoningTokens: reasoning,
     ...(has(row, rowFlags.estimated) ? { isEstimated: true } : {}),
+    ...(row.served === undefined ? {} : { billed: { model: row.served } }),
   }
 }

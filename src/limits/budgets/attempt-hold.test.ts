@@ -85,7 +85,7 @@ describe('the hold of an attempt', () => {
     ['zeros', { promptTokens: 0, completionTokens: 0, totalTokens: 0 }, 300_000 + 100_000],
     ['fractions', { promptTokens: 0.5, completionTokens: 0.25, totalTokens: 0.75 }, 300_000 + 100_000],
   ])('estimates %s', (_, counts, nanoUsd) => {
-    expect(subject().hold.end(counts, true, 40)).toEqual({ nanoUsd, isEstimated: true })
+    expect(subject().hold.end(counts, true, { wholeBytes: 40 })).toEqual({ nanoUsd, isEstimated: true })
     const { hold } = subject()
     hold.count([text(10)])
     expect(hold.end(counts, true)).toEqual({ nanoUsd, isEstimated: true })
@@ -93,7 +93,7 @@ describe('the hold of an attempt', () => {
 
   test('takes an answer of 0 for 0 if it has no content', () => {
     const counts = { promptTokens: 500, completionTokens: 0, totalTokens: 500 }
-    expect(subject().hold.end(counts, true, 0)).toEqual({ nanoUsd: 500_000, isEstimated: false })
+    expect(subject().hold.end(counts, true, { wholeBytes: 0 })).toEqual({ nanoUsd: 500_000, isEstimated: false })
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Part } from '../../formats/part.ts'
 import { answerBytes } from '../../formats/size.ts'
-import type { Usage } from '../../formats/usage.ts'
+import { servedUsage, type Usage } from '../../formats/usage.ts'
 import type { CostOf } from '../../prices/cost.ts'
 import { estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
 import { countOf } from '../../prices/units.ts'
@@ -45,6 +45,15 @@ export interface AttemptHoldOptions {
 }
 
 const growth = 1.25
+const noFacts: AnswerEnd = {}
+
+/** The end of an answer. */
+export interface AnswerEnd {
+  /** Of the text of a whole answer; that of a stream was counted. */
+  readonly wholeBytes?: number | undefined
+  /** The model that answered. Absent: the one that was asked for. */
+  readonly model?: string | undefined
+}
 
 /** Money that is held for one attempt. It ends on every path, by `end` or `fail`. */
 export class AttemptHold implements OpenHold {
@@ -128,14 +137,14 @@ export class AttemptHold implements OpenHold {
   /**
    * The answer is over: complete, cut or cancelled.
    *
-   * @param isComplete `usage` is that of the whole answer
-   * @param wholeBytes of the text of a whole answer; that of a stream was counted
+   * @param isComplete the usage is that of the whole answer
    */
-  end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost {
+  end(given: Usage | undefined, isComplete: boolean, ending: AnswerEnd = noFacts): BookedCost {
+    const { wholeBytes, model } = ending
     const { costOf, promptTokens, bytesPerToken, estimate } = this.#options
+    const usage = servedUsage(given, model)
     const bytes = wholeBytes ?? this.#bytes
-    const isCut = !isComplete && !(this.#isFinished && usage !== undefined)
-    const answer = { usage, isCut, hasContent: bytes > 0, costOf }
+    const answer = { usage, isCut: !isComplete && !this.#isWhole(usage), hasContent: bytes > 0, costOf }
     if (isCounted(answer) && usage?.isEstimated !== true) {
       const billed = this.#billed(usage)
       if (billed !== undefined) return this.#book(billed, false)
@@ -144,10 +153,15 @@ export class AttemptHold implements OpenHold {
       prompt: promptTokens,
       answer: Math.ceil(bytes / bytesPerToken),
     })
-    const counted = estimated && { ...estimated, isEstimated: true as const }
+    const counted = servedUsage(estimated && { ...estimated, isEstimated: true as const }, model)
     const cost = (isComplete ? this.#billed(counted) : costOf(counted)?.nanoUsd) ?? estimate.nanoUsd
     const isPromptKnown = isComplete || countOf(usage?.promptTokens) !== undefined
     return this.#book(cost + (isPromptKnown ? 0 : this.#surplus), true)
+  }
+
+  /** Whether a stream without an end was finished and counted. */
+  #isWhole(usage: Usage | undefined): boolean {
+    return this.#isFinished && usage !== undefined
   }
 
   /** The cost of a whole answer, which is compared with what was expected; `undefined`: it is not known. */

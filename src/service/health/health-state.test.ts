@@ -411,6 +411,7 @@ describe('a cool-down', () => {
       credential: 60_000,
       quota: 300_000,
       model_gone: 300_000,
+      other_model: 300_000,
     })
   })
 

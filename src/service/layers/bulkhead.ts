@@ -1,5 +1,5 @@
 import type { Layer } from '../service.ts'
-import type { Tokens } from '../trail.ts'
+import type { Tokens } from '../tokens.ts'
 
 /** Calls `listener` once, when the reply has ended: at once for a whole reply, later for a stream. */
 export type OnEnd<Reply> = (reply: Reply, listener: (failure: unknown, tokens?: Tokens) => void) => void

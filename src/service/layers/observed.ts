@@ -2,7 +2,8 @@ import { UpstreamFailure } from '../failure.ts'
 import type { AttemptHealth } from '../health/attempt-health.ts'
 import type { Health } from '../health/health.ts'
 import type { Call, Layer } from '../service.ts'
-import type { Tokens, Trail } from '../trail.ts'
+import type { Tokens } from '../tokens.ts'
+import type { Trail } from '../trail.ts'
 import type { OnEnd } from './bulkhead.ts'
 
 export interface ObservedOptions<Reply> {

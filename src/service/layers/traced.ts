@@ -33,6 +33,7 @@ export function traced<Request, Reply>({ name, target, now }: TracedOptions): La
             reason: error.summary,
             ...(error.status === undefined ? {} : { status: error.status }),
             ...(error.ambiguous ? { ambiguous: true } : {}),
+            ...(error.tokens === undefined ? {} : { tokens: error.tokens }),
             ...call.changes?.inTrail,
             ...traced,
           })

@@ -107,6 +107,7 @@ export const requests: Texts['requests'] = {
   noneReceived: 'keines empfangen',
   notes: 'Hinweise',
   notesOf: {
+    served: (model: string) => `Die Antwort nennt ${model} als ihr Modell.`,
     resumed: 'Fortgesetzt: Die Antwort riss ab, und ein weiterer Versuch führte sie fort.',
     estimated: 'Geschätzt: Der Anbieter hat nicht alle Tokens gezählt.',
     noPrice: 'Ohne Preis: Die Kosten sind nicht bekannt, also nicht 0.',

@@ -107,6 +107,7 @@ export const requests = {
   noneReceived: 'none received',
   notes: 'Notes',
   notesOf: {
+    served: (model: string) => `The answer names ${model} as its model.`,
     resumed: 'Resumed: the answer was cut, and another attempt went on with it.',
     estimated: 'Estimated: the provider did not count all tokens.',
     noPrice: 'No price: its cost is not known, which is not 0.',

@@ -1,0 +1,6 @@
+/** Tokens of a request and of its answer. */
+export interface Tokens {
+  readonly promptTokens: number | undefined
+  readonly completionTokens: number | undefined
+  readonly isEstimated?: true
+}
