@@ -364,6 +364,22 @@ function streamContract(stream: StreamFormat, check: (body: Uint8Array) => Ask, 
       )
     })
 
+    test('is read back as events: the text of its parts, or as content that cannot be compared', () => {
+      fc.assert(
+        fc.property(answersOf(samples), (answer) => {
+          const retracer = stream.retracer(ask())
+          const parts = split(answer)
+          const events = parts.map((part) => attempt(() => retracer.read(part), MalformedAnswer))
+          if (events.includes(undefined)) return
+          const read = events
+            .flatMap((each) => each ?? [])
+            .map((event) => (event.kind === 'text' && event.choice === 0 ? event.text : ''))
+          expect(read.join('')).toBe(parts.map((part) => part.text).join(''))
+        }),
+        { numRuns: 50 },
+      )
+    })
+
     test('is asked for again with the text that the client has', () => {
       const again = stream.continued(ask(), 'said "so" 🌅')
       expect(attempt(() => check(again.body), WireError)).toEqual(again)

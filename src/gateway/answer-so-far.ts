@@ -141,7 +141,7 @@ export class AnswerSoFar {
       this.isFinished = true
       return this.#wait(part, true)
     }
-    const events = retracer.read(part)
+    const events = retraced(retracer, part)
     if (events === undefined) {
       this.#giveUp()
       return this.#wait(part, true)
@@ -238,6 +238,16 @@ export class AnswerSoFar {
     this.isComparable = false
     this.units.length = 0
     this.#others.length = 0
+  }
+}
+
+/** The events of a part; undefined: it cannot be compared. */
+export function retraced(retracer: Retracer | undefined, part: Part): readonly AnswerEvent[] | undefined {
+  try {
+    return retracer?.read(part)
+  } catch {
+    // Clients get what svc cannot read, too; only a comparison needs its events.
+    return undefined
   }
 }
 

@@ -12,7 +12,7 @@ import type { Tokens } from '../service/tokens.ts'
 import type { Attempt, Trail } from '../service/trail.ts'
 import { cutOff } from './all-failed.ts'
 import { AnswerMatch, type Matched } from './answer-match.ts'
-import { AnswerSoFar, type AnswerUnit } from './answer-so-far.ts'
+import { AnswerSoFar, type AnswerUnit, retraced } from './answer-so-far.ts'
 import type { GatewayCall } from './gateway-call.ts'
 import type { ModelCandidate } from './provider.ts'
 
@@ -338,7 +338,7 @@ async function readBeyond(
 /** Compares the events of a part. A part may be new from one of them on. */
 function matchedBy(match: AnswerMatch, part: Part, retracer: Retracer | undefined): Matched {
   if (isPlainText(part) && !match.hasOpenCall) return match.take({ kind: 'text', choice: 0, text: part.text })
-  const events = retracer?.read(part)
+  const events = retraced(retracer, part)
   if (events === undefined) return match.isComplete ? { newText: part.text } : 'differs'
   let result: Matched = 'same'
   for (const event of events) {
