@@ -4,6 +4,7 @@ import type { Retracer } from '../formats/format.ts'
 import { isPlainText, type Part } from '../formats/part.ts'
 import { type Delivered, deliveredParts } from '../formats/reply.ts'
 import { answerBytes } from '../formats/size.ts'
+import type { Usage } from '../formats/usage.ts'
 
 /** Limit of what is kept of one answer to compare others with it, in characters and bytes. */
 const keptMax = 1024 * 1024
@@ -36,6 +37,8 @@ export class AnswerSoFar {
   /** Of the content that the caller has. */
   bytes = 0
   isFinished = false
+  /** The last counts of the current stream, of providers that count before the end. */
+  usage: Usage | undefined
   isComparable: boolean
   readonly #delivered = deliveredParts()
   /** Delivered parts that are no plain text. Absent without a retracer. */
@@ -128,11 +131,13 @@ export class AnswerSoFar {
 
   /** Another stream goes on with the answer. */
   resumed(): void {
+    this.usage = undefined
     this.#droppedBytes = 0
   }
 
   /** @returns the parts that go to the caller now */
   #take(part: Part, retracer: Retracer): readonly Part[] {
+    this.usage = part.usage ?? this.usage
     if (isPlainText(part) && this.#openCalls.size === 0) {
       this.#addText('text', part.text)
       return this.#wait(part, true)
@@ -224,6 +229,7 @@ export class AnswerSoFar {
   }
 
   #passUnread(part: Part): void {
+    this.usage = part.usage ?? this.usage
     this.#delivered.add(part)
     if (part.isBeyondText) this.#giveUp()
     if (part.finishReason !== undefined) this.isFinished = true

@@ -166,14 +166,14 @@ class ResumableStream implements PartStream {
     if (!(error instanceof UpstreamFailure)) throw error
     const request = this.#request
     if (request === undefined) throw cutOff(error)
-    const { receivedBytes } = this.#answer
+    const { receivedBytes, usage } = this.#answer
     const { trail, booking } = this.#options.call
     const place = trail.length - 1
     if (!this.#answer.cut(this.#options.format.retracer?.(request))) throw cutOff(error)
     const parts = await this.#resume(request, error)
     const name = trail[place]?.name
     if (parts === undefined || name === undefined) return parts
-    mark(trail, place, { ...failureOf(error), tokens: tokensOf(request, receivedBytes) })
+    mark(trail, place, { ...failureOf(error), tokens: usage ?? tokensOf(request, receivedBytes) })
     booking?.passOn(name, place)
     return parts
   }
@@ -277,7 +277,7 @@ function failureOf({ failure, summary }: UpstreamFailure): Pick<Attempt, 'failur
   return { failure, reason: summary }
 }
 
-/** What a stream that was cut has used, about: its provider has not counted it. */
+/** What a stream has used, about, that its provider has not counted. */
 function tokensOf(request: Ask, receivedBytes: number): Tokens {
   return {
     promptTokens: usualTokens(formats[request.format].demand(request).prompt),
