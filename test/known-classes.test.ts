@@ -589,6 +589,7 @@ describe('bifrost#7830: a fresh instance that belongs to the first visitor', () 
     ['/api/limits/check', { text: '{}' }],
     ['/api/limits/draft', {}],
     ['/api/limits/file'],
+    ['/api/program-keys', { key: { name: 'x' }, limit: {} }],
   ]
 
   test.each([[[]], [['--workers', '2']]])(

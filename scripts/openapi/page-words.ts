@@ -195,6 +195,7 @@ export const pageWords: WordList = {
       ...({ base: 'object', 'entry?': 'object', text: 'string', faults: 'array', 'effect?': 'object' } as const),
     }),
   },
+  'POST /api/program-keys': { does: 'Makes a key of a program with its limit', returns: madeKey },
   'GET /api/sign-in': {
     does: 'The identity providers to choose from',
     returns: answerOf<SignInAnswer>({

@@ -4,6 +4,7 @@ import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import { LedgerUnavailable, type AuditTable, type Ledger } from '../ledger/ledger.ts'
 import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { Logger } from '../observe/log.ts'
+import type { KeyLedger } from '../people/keys/recorded-change.ts'
 import type { LastingStores } from './extensions/run-extension.ts'
 
 /** Something that is opened once, at its first use. */
@@ -67,6 +68,9 @@ export class SharedLedger {
 
   /** The recorded changes. */
   readonly audit = (): AuditTable | undefined => this.#opened?.ledger.audit
+
+  /** The keys. */
+  readonly keys = (): KeyLedger | undefined => this.#opened?.ledger
 
   /** Records a change. */
   readonly record = (): Ledger['record'] | undefined => this.#opened?.ledger.record

@@ -19,6 +19,7 @@ import { pageRoutes } from '../../http/page/page-files.ts'
 import { peopleApi } from '../../http/page/people-api.ts'
 import { presetsApi } from '../../http/page/presets-api.ts'
 import { previewRoute } from '../../http/page/preview.ts'
+import { programKeyApi } from '../../http/page/program-key-api.ts'
 import { providersApi } from '../../http/page/providers-api.ts'
 import { requestsApi } from '../../http/page/requests-api.ts'
 import { signInApi } from '../../http/page/sign-in-api.ts'
@@ -61,7 +62,7 @@ export interface PageNeeds extends Pick<ServeContext, 'given'> {
   readonly transport: Transport
   readonly dependencies: Dependencies
   readonly observer: Observer
-  readonly ledger: Pick<SharedLedger, 'use' | 'audit' | 'record'>
+  readonly ledger: Pick<SharedLedger, 'use' | 'audit' | 'record' | 'keys'>
   readonly history: Pick<SharedHistory, 'of'>
   readonly access: ActiveAccess
   /** access.json; `undefined`: there is no folder for it. */
@@ -217,6 +218,11 @@ function configurationRoutes(needs: PageNeeds, { isOwner, mayEdit }: Rights): re
         now: Date.now,
       }),
       ...{ isOwner, mayEdit, bodyTimes },
+    }),
+    ...programKeyApi({
+      keys: () => (haveKeys(needs.extensions.contributions) ? needs.ledger.keys() : undefined),
+      hasTeam: (name) => access.policy()?.teams.has(name) ?? false,
+      ...{ editor, log, now: Date.now, isOwner, mayEdit, bodyTimes },
     }),
   ]
 }

@@ -34,7 +34,7 @@ const changeShape = objectShape({ version, text }, { isOpen: true, required: ['v
 const draftBytesMax = 64 * 1024
 const word = textShape({ allowed: 'text in Unicode', pattern: /^\P{Cs}*$/u, lengthMax: 1_024 })
 /** One entry of `limits`; the whole file is checked with it. */
-const limit = mapShape(
+export const limitShape = mapShape(
   namedShape(
     eitherShape(
       {
@@ -49,7 +49,7 @@ const limit = mapShape(
   ),
   (members) => Object.fromEntries(members),
 )
-const draftShape = objectShape({ version, place: integerShape(0, 1_000), limit: nullOr(limit) }, { isOpen: true })
+const draftShape = objectShape({ version, place: integerShape(0, 1_000), limit: nullOr(limitShape) }, { isOpen: true })
 
 /** Options of {@link accessFileApi}. All functions may throw {@link WireError}. */
 export interface AccessFileApiOptions extends EditorCheck {

@@ -852,6 +852,14 @@ export interface MadeKeyEntry extends KeyEntry {
   readonly key: string
 }
 
+/** `POST /api/program-keys`: a key of a program with its limit, or neither. The answer is a {@link MadeKeyEntry}. */
+export interface ProgramKeyChange {
+  /** As for `POST /v1/keys`. */
+  readonly key: Readonly<Record<string, unknown>>
+  /** An entry of `limits` in access.json without `for`, which is the key. Absent: it has none. */
+  readonly limit?: Readonly<Record<string, unknown>>
+}
+
 /** `GET /api/keys`: one's own keys, or those of a team, the newest first, and the ceilings. */
 export interface OwnKeysAnswer {
   readonly data: readonly KeyEntry[]

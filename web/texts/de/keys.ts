@@ -9,8 +9,6 @@ export const keys: Texts['keys'] = {
   copied: 'Ich habe ihn kopiert',
   cut: 'Hier stehen nur die ersten 10.000 Schlüssel',
   cutAdvice: 'svc keys list zeigt alle.',
-  leftWithoutLimit: (name) =>
-    `Das Limit wurde nicht gespeichert, und der Schlüssel ${name} ließ sich nicht beenden: Beenden Sie ihn unten`,
   days: (most) => `Tage (1 bis ${most})`,
   end: 'Beenden …',
   endAsk: 'Diesen Schlüssel beenden?',

@@ -9,7 +9,6 @@ export const keys = {
   copied: 'I have copied it',
   cut: 'Only the first 10,000 keys are here',
   cutAdvice: 'svc keys list shows all.',
-  leftWithoutLimit: (name: string) => `The limit was not saved, and the key ${name} could not be ended: end it below`,
   days: (most: string) => `Days (1 to ${most})`,
   end: 'End…',
   endAsk: 'End this key?',
