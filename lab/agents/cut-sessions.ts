@@ -165,8 +165,7 @@ export async function cutSessions(sessions: number): Promise<Findings> {
   const count = Math.ceil(sessions / 2)
   const claude = await measure(messagesLanguage, count)
   const codex = await measure(responsesLanguage, count)
-  const words = ({ runs, steps }: Tally) =>
-    `${runs} runs of ${count} sessions, ${steps} steps, cut behind every event of each; longer runs leave short steps whole`
+  const words = ({ runs, steps }: Tally) => `${runs} runs of ${count} sessions, ${steps} steps, cut behind each event`
   return {
     rows: [
       ['sessions like those of Claude Code (Messages)', words(claude)],
