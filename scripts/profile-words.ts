@@ -85,6 +85,11 @@ const words: Words = {
   unsignedThinking: () => 'reasoning without a signature is sent back',
   comparesImages: () => 'labels of images are the types of their bytes',
   cacheMarks: (value) => `at most ${value} marks of \`cache_control\` are sent, the last ones`,
+  promptCache: (value) =>
+    value === 'off'
+      ? ''
+      : `requests without \`cache_control\` get it, for ${value === '1h' ? 'an hour' : 'five minutes'}`,
+  cacheMinimum: (value) => `prompts of ${value} tokens and more are cached`,
   takesCacheMarks: () => '`cache_control` of Messages is sent',
   takesCacheKey: () => '`prompt_cache_key` of Responses is sent',
   asResponses: (value) =>

@@ -17,7 +17,9 @@ import {
 } from '../gateway/provider.ts'
 import type { Budgets } from '../limits/budgets/budgets.ts'
 import type { Logger } from '../observe/log.ts'
+import type { CostOf } from '../prices/cost.ts'
 import type { PriceBook } from '../prices/price-book.ts'
+import type { TargetProfile } from '../profiles/profile.ts'
 import { LearnedProfile, profileAt } from '../profiles/resolve-profile.ts'
 import { echo, echoFormats } from '../protocols/echo/echo.ts'
 import { protocols } from '../protocols/protocol-list.ts'
@@ -156,7 +158,7 @@ export class AssembledProvider {
     return {
       name: id,
       model,
-      costOf: this.#pricing.costOf(model),
+      costOf: this.#pricing.costOf(model, cacheWriteOf(profile.current)),
       maxOutput: () => this.#offered(model)?.maxOutput,
       context: () => this.#offered(model)?.context,
       answer,
@@ -176,6 +178,12 @@ export class AssembledProvider {
   #offered(model: string): OfferedModel | undefined {
     return this.#models.current()?.find(({ upstream: name }) => name === model)
   }
+}
+
+/** How long svc asks the target to cache prompts. */
+function cacheWriteOf({ promptCache, cacheMinimum }: TargetProfile): CostOf['cacheWrite'] {
+  if (promptCache === 'off' || cacheMinimum === Infinity) return undefined
+  return promptCache === '1h' ? 'hour' : 'minutes'
 }
 
 /** The gateway of a configuration. */

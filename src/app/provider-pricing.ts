@@ -1,5 +1,6 @@
 import type { ProviderConfig } from '../config/config.ts'
 import type { OfferedModel } from '../formats/model.ts'
+import type { Usage } from '../formats/usage.ts'
 import type { ModelList } from '../gateway/provider.ts'
 import { costFunction, type CostOf, type SourcedPrice } from '../prices/cost.ts'
 import type { PriceBook } from '../prices/price-book.ts'
@@ -11,7 +12,7 @@ const dateAtEnd = /[-@]20\d\d-?[01]\d-?[0-3]\d$/
 /** The prices of a provider. They follow changes of prices.json. */
 export interface ProviderPricing {
   /** What answers of a model cost. @param model the provider's name for it */
-  costOf(model: string): CostOf
+  costOf(model: string, cacheWrite?: CostOf['cacheWrite']): CostOf
   /** The list with the prices of its models. */
   priced(models: ModelList): ModelList
 }
@@ -64,7 +65,7 @@ export function providerPricing(config: ProviderConfig, prices: PriceBook | unde
   }
 
   return {
-    costOf(model) {
+    costOf(model, cacheWrite) {
       let version = prices?.version
       let costOf = costFunction(priceOf(model), quirks.reportsCost)
       const others = new Map<string, CostOf>()
@@ -84,11 +85,12 @@ export function providerPricing(config: ProviderConfig, prices: PriceBook | unde
         others.set(served, made)
         return made
       }
-      const following: CostOf = (usage) => {
+      const priced = (usage: Usage | undefined) => {
         const costOfAsked = current()
         const served = usage?.billed?.model
         return (served === undefined ? costOfAsked : ofServed(served, costOfAsked))(usage)
       }
+      const following: CostOf = Object.assign(priced, { cacheWrite })
       return Object.defineProperty(following, 'hasOneOutput', { get: () => current().hasOneOutput })
     },
     priced(models) {

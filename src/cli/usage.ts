@@ -85,6 +85,7 @@ async function showUse({ flags: given, environment, stdout }: CommandContext<typ
     stdout.write(`Nothing was used in the last ${given.days === 1 ? 'day' : `${given.days} days`}.\n`)
     return 0
   }
+  const hasSaved = totals.some(({ saved }) => saved !== 0)
   const columns = [
     given.by.toUpperCase(),
     'REQUESTS',
@@ -92,13 +93,14 @@ async function showUse({ flags: given, environment, stdout }: CommandContext<typ
     'INPUT',
     'OUTPUT',
     'COST (USD)',
+    ...(hasSaved ? ['SAVED (USD)'] : []),
     'NO PRICE',
     'ESTIMATED',
   ]
   stdout.write(
     formatTable(
       columns.map((title, index) => ({ title, align: index === 0 ? 'left' : 'right', shrinks: index === 0 })),
-      totals.map(cellsOf),
+      totals.map((total) => cellsOf(total, hasSaved)),
       paintFor(stdout),
       stdout.isTerminal ? stdout.columns : Infinity,
     ),
@@ -128,7 +130,7 @@ async function read(place: LedgerPlace, question: UseQuestion) {
 
 type Total = Pick<
   UsageEntry,
-  'requests' | 'errors' | 'inputTokens' | 'outputTokens' | 'cost' | 'unpriced' | 'estimated'
+  'requests' | 'errors' | 'inputTokens' | 'outputTokens' | 'cost' | 'saved' | 'unpriced' | 'estimated'
 > & {
   readonly name: string
 }
@@ -150,12 +152,22 @@ function totalOf(name: string, entries: readonly UsageEntry[]): Total {
     inputTokens: sum((each) => each.inputTokens + each.cachedTokens + each.cacheWriteTokens),
     outputTokens: sum((each) => each.outputTokens + each.reasoningTokens),
     cost: sum(({ cost }) => cost),
+    saved: sum(({ saved }) => saved),
     unpriced: sum(({ unpriced }) => unpriced),
     estimated: sum(({ estimated }) => estimated),
   }
 }
 
-function cellsOf({ name, requests, errors, inputTokens, outputTokens, cost, unpriced, estimated }: Total): string[] {
+/** @param hasSaved caches saved something in one of the rows */
+function cellsOf({ name, cost, saved, unpriced, estimated, ...counted }: Total, hasSaved: boolean): string[] {
+  const { requests, errors, inputTokens, outputTokens } = counted
   const counts = [requests, errors, inputTokens, outputTokens].map(String)
-  return [name, ...counts, cost.toFixed(4), String(unpriced), String(estimated)]
+  return [
+    name,
+    ...counts,
+    cost.toFixed(4),
+    ...(hasSaved ? [saved.toFixed(4)] : []),
+    String(unpriced),
+    String(estimated),
+  ]
 }

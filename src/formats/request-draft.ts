@@ -37,6 +37,17 @@ export class RequestDraft {
     return count
   }
 
+  /** Bytes of the caller's body. */
+  get length(): number {
+    return this.#ask.body.length
+  }
+
+  /** Bytes of a member as the caller wrote it; 0 without one. */
+  size(name: string): number {
+    const member = this.#member(name)
+    return member === undefined ? 0 : member.end - member.valueStart
+  }
+
   /** Elements of a list of the caller; 0 without one. */
   count(name: string): number {
     const cursor = this.#cursorAt(this.#member(name))

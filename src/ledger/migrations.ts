@@ -141,6 +141,9 @@ export const migrations: readonly string[] = [
    CREATE INDEX lasting_number ON lasting (store, number);
    CREATE INDEX lasting_owner ON lasting (store, owner, number);
    CREATE INDEX lasting_time ON lasting (store, time);`,
+  `ALTER TABLE usage_hour ADD COLUMN saved INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE usage_day ADD COLUMN saved INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE usage_session ADD COLUMN saved INTEGER NOT NULL DEFAULT 0;`,
 ]
 
 /** The versions of requests.db, which may be deleted at any time. */
@@ -213,4 +216,5 @@ export const rowMigrations: readonly string[] = [
   `ALTER TABLE request ADD COLUMN session TEXT;
    CREATE INDEX request_session ON request (session, time) WHERE session IS NOT NULL;`,
   'ALTER TABLE request ADD COLUMN served TEXT;',
+  `ALTER TABLE request ADD COLUMN saved INTEGER`,
 ]

@@ -37,7 +37,7 @@ const record: Required<
   usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3, isEstimated: true },
   served: 'n',
   isOtherModel: true,
-  cost: { nanoUsd: 5_300_000, source: 'config', isOfServed: true },
+  cost: { nanoUsd: 5_300_000, source: 'config', isOfServed: true, savedNanoUsd: 1_000 },
   user: 'ada',
   session: 'ses_1',
   waitedMs: 1,

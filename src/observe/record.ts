@@ -292,6 +292,9 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
   field(units.money, ({ cost }) => cost?.nanoUsd, {
     ...{ name: 'cost', log: 'cost_usd', column: 'cost', file: true, spans: { inference: 'svc.cost_usd' } },
   }),
+  field(units.money, ({ cost }) => cost?.savedNanoUsd, {
+    ...{ name: 'saved', log: 'saved_usd', column: 'saved', file: true, spans: { inference: 'svc.saved_usd' } },
+  }),
   field(units.text, ({ cost }) => cost?.source, {
     ...{ name: 'costSource', file: true },
     read: (row) => costSourceOf(row.number('flags')),

@@ -33,6 +33,8 @@ export interface RequestEntry {
   readonly tokens?: TokenKinds
   /** USD. Absent if the price or the usage is unknown. */
   readonly cost?: number
+  /** What caches of the prompt saved in USD, less the surcharge of writes; below 0 where more was written than read. */
+  readonly saved?: number
   /** Where the price is from; `reported`: the provider named the cost itself. */
   readonly costSource?: PriceSource
   /** The provider's counts contradict each other, and `cost` is of the larger ones. */

@@ -101,6 +101,19 @@ describe('the cost of an answer', () => {
   })
 })
 
+describe('what caches saved', () => {
+  test.each<[string, Partial<Usage>, number | undefined]>([
+    ['a read, at the price of input less its own', { cachedTokens: 400 }, 500_000],
+    ['a write, which costs a quarter more', { cacheWriteTokens: 400 }, -250_000],
+    ['a write for an hour, which costs twice', { cacheWriteTokens: 400, cacheWriteHourTokens: 400 }, -1_000_000],
+    ['both', { cachedTokens: 400, cacheWriteTokens: 400 }, 250_000],
+    ['none', {}, undefined],
+  ])('of %s', (_, used, saved) => {
+    const cost = costFunction({ price, source: 'config' }, false)({ ...usage, ...used })
+    expect(cost?.savedNanoUsd).toBe(saved)
+  })
+})
+
 describe('prices above a number of tokens', () => {
   const stepped: Price = {
     ...price,

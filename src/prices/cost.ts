@@ -1,6 +1,6 @@
 import type { Price, PriceSource } from '../formats/model.ts'
 import type { Usage } from '../formats/usage.ts'
-import { amountOf, reportedAmount } from './money.ts'
+import { amountOf, picoPerNano, reportedAmount } from './money.ts'
 import { hasOneOutput, rateCard, ratesFor, toolFees, type RateCard, type Rates } from './rates.ts'
 import { measureUnits, type MeasuredUnits, type Units } from './units.ts'
 
@@ -23,6 +23,11 @@ export interface Cost {
   readonly hasConflict?: true
   /** The price is that of the model that answered, which is not the one that was asked for. */
   readonly isOfServed?: true
+  /**
+   * What caches of the prompt saved in nano-USD: reads at their price instead of that of input, less the surcharge of
+   * writes. Below 0 where more was written than read. Absent: neither, or not known.
+   */
+  readonly savedNanoUsd?: number
 }
 
 /** The price of a model at a provider, and its source. */
@@ -37,6 +42,8 @@ export interface CostOf {
   (usage: Usage | undefined): Cost | undefined
   /** All kinds of tokens of an answer cost the same. Absent: they may not. */
   readonly hasOneOutput?: boolean
+  /** The provider may be asked to cache a prompt for this long, at a surcharge. Absent: only if its caller says so. */
+  readonly cacheWrite?: 'minutes' | 'hour' | undefined
 }
 
 /**
@@ -84,7 +91,20 @@ function costBy(card: RateCard, source: PriceSource, usage: Usage | undefined): 
   const fees = toolFees(card, usage?.billed)
   if (rates === undefined || fees === undefined || !isPayable(measured, rates)) return undefined
   const nanoUsd = amountOf(measured.units, rates, fees)
-  return measured.hasConflict ? { nanoUsd, source, hasConflict: true } : { nanoUsd, source }
+  const savedNanoUsd = savedBy(measured.units, rates)
+  if (!measured.hasConflict && savedNanoUsd === 0) return { nanoUsd, source }
+  return {
+    ...{ nanoUsd, source },
+    ...(measured.hasConflict ? { hasConflict: true } : {}),
+    ...(savedNanoUsd === 0 ? {} : { savedNanoUsd }),
+  }
+}
+
+function savedBy({ cached, write5, write60 }: Units, rates: Rates): number {
+  if (cached + write5 + write60 === 0) return 0
+  const { input } = rates
+  const pico = cached * (input - rates.cached) - write5 * (rates.write5 - input) - write60 * (rates.write60 - input)
+  return Math.round(pico / picoPerNano)
 }
 
 /** Whether all units are known that are not free. */

@@ -1,7 +1,7 @@
 import type { Rates } from './rates.ts'
 import type { Units } from './units.ts'
 
-const picoPerNano = 1_000
+export const picoPerNano = 1_000
 const nanoPerUsd = 1e9
 
 /**

@@ -24,6 +24,22 @@ const refused: SamplingRule = 'refused'
 const limitOf = { max_completion_tokens: 'max_tokens' }
 const usualEfforts: readonly ProfileEffort[] = ['low', 'medium', 'high']
 
+const cached512 = /claude-(?:opus|fable|mythos)-5/
+const cached2048 = /claude-opus-4[-.]7/
+const cached4096 = /claude-(?:opus-4[-.][56]|haiku-4[-.]5)/
+/** Least tokens of a prompt that Anthropic caches. */
+const cacheMinimums: readonly (readonly [tokens: number, model: RegExp, models: string, except?: RegExp])[] = [
+  [512, cached512, 'Claude Opus, Fable and Mythos 5'],
+  [2_048, cached2048, 'Claude Opus 4.7'],
+  [4_096, cached4096, 'Claude Opus 4.5 and 4.6, Haiku 4.5'],
+  [
+    1_024,
+    /claude/,
+    'other Claude models',
+    new RegExp([cached512, cached2048, cached4096].map(({ source }) => source).join('|')),
+  ],
+]
+
 /**
  * Entries in the order in which they are combined: families of models at all hosts, hosts with all models, models at
  * hosts. docs/contributing/quirk.md says how to add one.
@@ -296,6 +312,13 @@ export const knownProfiles: readonly ProfileEntry[] = [
     ],
     profile: { comparesImages: true, cacheMarks: 4, efforts: ['low', 'medium', 'high', 'xhigh', 'max'] },
   },
+  ...cacheMinimums.map(([cacheMinimum, model, models, except]): ProfileEntry => ({
+    match: { protocol: 'anthropic', model, ...(except && { except }) },
+    models,
+    facts: ['claude-cache-placed'],
+    sources: ['https://platform.claude.com/docs/en/build-with-claude/prompt-caching#cache-limitations'],
+    profile: { cacheMinimum },
+  })),
   // Servers of Messages that are not Anthropic's.
   {
     match: { protocol: 'anthropic', except: /claude/ },
@@ -437,6 +460,12 @@ export const knownProfiles: readonly ProfileEntry[] = [
       needsWordJson: true,
       takesCacheKey: true,
     },
+  },
+  {
+    match: { brands: ['anthropic'], protocol: 'anthropic', model: /claude/ },
+    facts: ['claude-cache-placed'],
+    sources: ['https://platform.claude.com/docs/en/build-with-claude/prompt-caching'],
+    profile: { promptCache: 'auto' },
   },
   {
     match: { brands: ['deepseek'] },

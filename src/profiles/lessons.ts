@@ -157,6 +157,9 @@ const rules: readonly LessonRule[] = [
   ),
   always('image_types', /using the \S+ media type, but/i, { comparesImages: true }),
   always('cache_marks', /maximum of 4 blocks with cache_control/i, { cacheMarks: 4 }),
+  always('prompt_cache', oneOf(String.raw`cache_control\S*:? extra inputs`, `cache_control.{0,40}${refusal}`), {
+    promptCache: 'off',
+  }),
   always('signed_calls', /missing a `?thought_?signature/i, { signedCalls: true }),
   always('call_content', /content\W+(?:field )?must (?:be a string|not be empty)|role 'assistant' must not be empty/i, {
     callContent: 'text',

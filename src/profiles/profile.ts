@@ -108,6 +108,13 @@ export interface TargetProfile {
   readonly comparesImages: boolean
   /** Most marks of caches, `cache_control` (Messages). The last ones are sent. */
   readonly cacheMarks: number
+  /**
+   * Marks of caches for requests without any (Messages): none, for five minutes, or for an hour. Only where
+   * {@link cacheMinimum} is known.
+   */
+  readonly promptCache: PromptCache
+  /** Least tokens of a prompt that are cached; `Infinity`: not known, and no mark is placed. */
+  readonly cacheMinimum: number
   /** `cache_control` in chat completions, as Anthropic has it. */
   readonly takesCacheMarks: boolean
   /** `prompt_cache_key` in chat completions, as Responses have it. */
@@ -126,6 +133,9 @@ export interface TargetProfile {
   /** Usage of streams is reported only with `stream_options.include_usage`, which is then always sent. */
   readonly streamUsage: boolean
 }
+
+export type PromptCache = (typeof promptCaches)[number]
+export const promptCaches = ['off', 'auto', '1h'] as const
 
 /** `refused`, or the smallest and the largest value. */
 export type SamplingRule = 'refused' | readonly [min: number, max: number]
@@ -283,6 +293,8 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   unsignedThinking: ranked(false, true),
   comparesImages: ranked(false, true),
   cacheMarks: least,
+  promptCache: latest(...promptCaches),
+  cacheMinimum: least,
   takesCacheMarks: ranked(false, true),
   takesCacheKey: ranked(false, true),
   asResponses: ranked('no', 'translated', 'effort', 'tools', 'all'),

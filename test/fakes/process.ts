@@ -5,16 +5,23 @@ import { readLines } from '../lines.ts'
 export interface UpstreamProcess extends AsyncDisposable {
   /** Base URL of the mode with this name. */
   url(mode: string): string
+  readonly origin: string
   readonly pid: number
   stop(): Promise<void>
 }
 
-/** Starts it on a free port. @throws when it does not print its port */
-export async function startUpstreamProcess(): Promise<UpstreamProcess> {
-  const child = Bun.spawn(
-    [process.execPath, fileURLToPath(new URL('./fault-upstream.ts', import.meta.url)), '--port', '0'],
-    { stdout: 'pipe', stderr: 'inherit', stdin: 'ignore' },
-  )
+/**
+ * Starts it on a free port.
+ *
+ * @param script another fake, beside this file
+ * @throws when it does not print its port
+ */
+export async function startUpstreamProcess(script = 'fault-upstream.ts'): Promise<UpstreamProcess> {
+  const child = Bun.spawn([process.execPath, fileURLToPath(new URL(script, import.meta.url)), '--port', '0'], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+    stdin: 'ignore',
+  })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const address = Promise.withResolvers<number>()
@@ -32,6 +39,7 @@ export async function startUpstreamProcess(): Promise<UpstreamProcess> {
 
   return {
     url: (mode) => `http://127.0.0.1:${port}/mode/${mode}/v1`,
+    origin: `http://127.0.0.1:${port}`,
     pid: child.pid,
     stop,
     [Symbol.asyncDispose]: stop,

@@ -29,6 +29,12 @@ test.each<[string, RequestEntry, string, string]>([
     '$0.50',
     '$0.50, by prices.json; its counts contradict each other, the larger ones were taken',
   ],
+  [
+    'a cache that was written',
+    { ...request, cost: 0.5, saved: -0.25 },
+    '$0.50',
+    '$0.50; caches of the prompt saved −$0.25',
+  ],
   ['no price', request, 'no price', 'no price is known'],
   ['no tokens', uncounted, '–', 'not known, since the provider reported no tokens'],
   ['no answer', unanswered, '–', 'no provider answered'],

@@ -19,10 +19,11 @@ export function hasNoPrice({ provider, cost, promptTokens, completionTokens }: R
 
 /** The cost of a request, and where its price is from. */
 export function costInWords(request: RequestEntry): string {
-  const { provider, cost, costSource, hasConflict } = request
+  const { provider, cost, saved, costSource, hasConflict } = request
   if (cost !== undefined) {
     const doubt = hasConflict === true ? say.requests.contradicting : ''
-    return `${shortCost(request)}${costSource === undefined ? '' : sources[costSource]}${doubt}`
+    const caches = saved === undefined ? '' : say.requests.savedByCaches(formatCost(saved))
+    return `${shortCost(request)}${costSource === undefined ? '' : sources[costSource]}${doubt}${caches}`
   }
   if (provider === undefined) return say.requests.noProviderAnswered
   return hasNoPrice(request) ? say.requests.noPriceKnown : say.requests.noTokens

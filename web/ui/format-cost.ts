@@ -1,8 +1,9 @@
 import { language } from '../texts/locale.ts'
 
-/** USD: `$0.0012`, `$1.50`; `<$0.00001` below a hundred-thousandth. */
+/** USD: `$0.0012`, `$1.50`, `−$0.30`; `<$0.00001` below a hundred-thousandth. */
 export function formatCost(usd: number): string {
   if (usd === 0) return dollars(0).format(0)
+  if (usd < 0) return `−${formatCost(-usd)}`
   if (usd < 0.00001) return `<${dollars(5).format(0.00001)}`
   return dollars(usd >= 0.1 ? 2 : Math.min(5, 1 - Math.floor(Math.log10(usd)))).format(usd)
 }

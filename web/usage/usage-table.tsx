@@ -36,6 +36,7 @@ const columns: readonly Column[] = [
   { name: 'priced', of: (sum) => formatCost(pricedOf(sum)) },
   { name: 'reported', of: ({ reportedCost }) => formatCost(reportedCost) },
   { name: 'estimated', of: ({ estimatedCost }) => markEstimate(formatCost(estimatedCost), estimatedCost > 0) },
+  { name: 'saved', of: ({ saved }) => formatCost(saved) },
   { name: 'unpriced', of: ({ unpriced }) => formatCount(unpriced) },
   { name: 'cost', of: costOf },
 ]

@@ -3,7 +3,7 @@ import { table } from '../../base/table.ts'
 import type { TextRule } from '../../base/text-rule.ts'
 import { furtherFormats } from '../../formats/ask.ts'
 import type { OfferedModel } from '../../formats/model.ts'
-import { reasoningHistories } from '../../profiles/profile.ts'
+import { promptCaches, reasoningHistories } from '../../profiles/profile.ts'
 import { jsonShape, listShape, namedShape, objectShape } from '../../shapes/containers.ts'
 import { forRepeats, joinPath, memberNode, type NodeMember, type ShapeNode } from '../../shapes/node.ts'
 import {
@@ -248,6 +248,7 @@ export const providerShape = objectShape(
     overrides: fieldsShape('a field that cannot be overridden'),
     defaults: fieldsShape('a field that cannot have a default'),
     reasoning_history: wordShape(reasoningHistories),
+    prompt_cache: wordShape(promptCaches),
     formats: listShape(wordShape(furtherFormats)),
     price: priceShape,
     profile: profileShape,
@@ -298,6 +299,9 @@ function checkWithProtocol(protocol: ProtocolName, node: ShapeNode, faults: Faul
   const formats = memberNode(node, 'formats')
   if (formats !== undefined && protocol !== 'openai')
     faults.add(formats, `formats with the protocol "${protocol}"`, 'formats only with the protocol "openai"')
+  const promptCache = memberNode(node, 'prompt_cache')
+  if (promptCache !== undefined && protocol !== 'anthropic')
+    faults.add(promptCache, `prompt_cache with the protocol "${protocol}"`, 'prompt_cache only with "anthropic"')
   const overrides = memberNode(node, 'overrides')
   const system = overrides?.members().find(({ name }) => name === 'system')
   if (system !== undefined && protocol === 'anthropic')

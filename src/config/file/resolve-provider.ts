@@ -126,8 +126,16 @@ function ownSettings({
 }
 
 /** The owner's fields of the profile. */
-function ownedProfile({ reasoningHistory: reasoning, profile }: ParsedProvider): Partial<TargetProfile> {
-  return { ...(reasoning === undefined ? {} : { reasoning }), ...profile }
+function ownedProfile(entry: ParsedProvider): Partial<TargetProfile> {
+  const { reasoningHistory: reasoning, profile, overrides, defaults } = entry
+  // Marks of the owner's own fields take the places.
+  const isMarked = JSON.stringify([overrides, defaults]).includes('"cache_control"')
+  const promptCache = isMarked ? 'off' : entry.promptCache
+  return {
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(promptCache === undefined ? {} : { promptCache }),
+    ...profile,
+  }
 }
 
 function inWords({ code, variables }: Lack): string {

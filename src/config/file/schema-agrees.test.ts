@@ -38,6 +38,7 @@ const comparing = [
   /^each header once/,
   /^a name without a cycle of aliases/,
   /^formats only with the protocol/,
+  /^prompt_cache only with/,
   /^any request field except "system" with/,
   /^the smallest number before/,
   /^each number of tokens once/,

@@ -118,7 +118,8 @@ export function fitCacheMarks(
   changes?.adjust('cache_control')
 }
 
-const mark = encode('"cache_control"')
+/** The name of a mark of caches, as nearly all programs write it. */
+export const mark = encode('"cache_control"')
 
 /** `tools`, `system` and `messages` of a request with its last marks. The same request if it has no more. */
 export function withLastMarks(request: JsonObject, most: number): JsonObject {
@@ -149,7 +150,8 @@ function defined(members: JsonObject): JsonObject {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
-function marksIn(block: JsonObject): number {
+/** Marks of a block or message, and in it. */
+export function marksIn(block: JsonObject): number {
   const own = cacheControlOf(block) === undefined ? 0 : 1
   return objectsOf(block['content']).reduce((sum, inner) => sum + marksIn(inner), own)
 }

@@ -8,6 +8,7 @@ import type { RequestDraft } from '../request-draft.ts'
 import { inDialects } from '../schema-dialects.ts'
 import { markedSystem } from '../turns.ts'
 import { fitCacheMarks, fitImages, fitPairs } from './fit-content.ts'
+import { placeCacheMarks } from './place-cache-marks.ts'
 import { messagesCheck, type MessagesRequest } from './request.ts'
 
 const steps: readonly FitStep[] = [
@@ -19,6 +20,7 @@ const steps: readonly FitStep[] = [
   fitImages,
   fitPairs,
   fitCacheMarks,
+  placeCacheMarks,
 ]
 
 /**

@@ -200,11 +200,11 @@ describe('GET /api/log', () => {
     ])
     expect(text.split('\r\n')).toEqual([
       'time,id,user,person,api,model,provider,served,status,error,first_token_ms,total_ms,prompt_tokens,' +
-        'completion_tokens,cost,cost_source,is_estimated,attempts,waited_ms,limits,session',
-      '2026-11-23T00:00:00.000Z,r-1,ann,,chat,m,b,,200,,30,120,18,7,0.0000015,list,0,a 429 rate_limit; b 200 ok,20,' +
+        'completion_tokens,cost,saved,cost_source,is_estimated,attempts,waited_ms,limits,session',
+      '2026-11-23T00:00:00.000Z,r-1,ann,,chat,m,b,,200,,30,120,18,7,0.0000015,,list,0,a 429 rate_limit; b 200 ok,20,' +
         'passed_over each person usd 2.5 per day,',
       `2026-11-23T00:00:00.000Z,"'-1+1","'@ann",,chat,"'=HYPERLINK(""x"")",b,,200,,30,120,` +
-        '18,7,0.0000015,list,0,b 200 ok,,"refused team:a requests 60 per minute of m,n-*; waited everyone at_once 8",',
+        '18,7,0.0000015,,list,0,b 200 ok,,"refused team:a requests 60 per minute of m,n-*; waited everyone at_once 8",',
       '',
     ])
   })

@@ -205,6 +205,8 @@ export interface UsageEntry {
   readonly reportedCost: number
   /** Of estimated tokens. */
   readonly estimatedCost: number
+  /** USD that caches of prompts saved, less the surcharge of writes; below 0 where more was written than read. */
+  readonly saved: number
   /** Answers without a known cost. */
   readonly unpriced: number
   /** Answers and failed attempts with estimated or unknown tokens. */

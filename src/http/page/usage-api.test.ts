@@ -193,7 +193,7 @@ describe('as CSV', () => {
     ])
     const [head, first] = text.split('\r\n')
     expect(head).toStartWith('time,name,requests,errors,left,attempts,input_tokens,')
-    expect(first).toBe('2026-11-23,m,3,0,0,0,0,0,0,0,0,0.000001234,1,0,0,0,0')
+    expect(first).toBe('2026-11-23,m,3,0,0,0,0,0,0,0,0,0.000001234,1,0,0,0,0,0')
   })
 
   test.each([
@@ -209,6 +209,6 @@ describe('as CSV', () => {
     ['gpt-5', 'gpt-5'],
   ])('the cell %p is text, not a formula', async (name, cell) => {
     const { text } = await ask('?format=csv&from=2026-11-23&to=2026-11-23', { rows: [rowOf(name)] })
-    expect(text.split('\r\n')[1]).toBe(`2026-11-23,${cell}${',0'.repeat(15)}`)
+    expect(text.split('\r\n')[1]).toBe(`2026-11-23,${cell}${',0'.repeat(16)}`)
   })
 })

@@ -242,4 +242,8 @@ export const serverMigrations: readonly string[] = [
    CREATE INDEX lasting_owner ON lasting (store, owner, number);
    CREATE INDEX lasting_time ON lasting (store, time);`,
   'ALTER TABLE request ADD COLUMN served text;',
+  `ALTER TABLE request ADD COLUMN saved bigint;
+   ALTER TABLE usage_hour ADD COLUMN saved bigint NOT NULL DEFAULT 0;
+   ALTER TABLE usage_day ADD COLUMN saved bigint NOT NULL DEFAULT 0;
+   ALTER TABLE usage_session ADD COLUMN saved bigint NOT NULL DEFAULT 0;`,
 ]

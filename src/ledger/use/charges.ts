@@ -111,9 +111,10 @@ function tokensOf(units: Units): Counters {
 
 function costOf(cost: Cost | undefined, isEstimated: boolean): Counters {
   if (cost === undefined) return {}
-  const { nanoUsd, source } = cost
+  const { nanoUsd, source, savedNanoUsd: saved } = cost
   if (isEstimated) return { cost: nanoUsd, cost_estimated: nanoUsd }
-  return source === 'reported' ? { cost: nanoUsd, cost_reported: nanoUsd } : { cost: nanoUsd }
+  if (source === 'reported') return { cost: nanoUsd, cost_reported: nanoUsd }
+  return saved === undefined ? { cost: nanoUsd } : { cost: nanoUsd, saved }
 }
 
 /** A person as the database has them. */

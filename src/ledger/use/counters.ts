@@ -26,6 +26,8 @@ export const counterNames = [
   'estimated',
   /** Attempts that were booked at their estimates, after their process had died. They are among the estimated. */
   'unsettled',
+  /** Nano-USD that caches of prompts saved, less the surcharge of writes. May be below 0. */
+  'saved',
 ] as const
 
 /** The name of a counter, and of its column. */

@@ -111,6 +111,7 @@ const noCounters: Readonly<Record<CounterName, number>> = {
   unpriced: 0,
   estimated: 0,
   unsettled: 0,
+  saved: 0,
 }
 
 async function conditionsOf(

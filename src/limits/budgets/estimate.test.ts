@@ -47,6 +47,15 @@ describe('an estimate', () => {
   })
 
   test.each([
+    ['none', 'minutes', 2_250_000],
+    ['minutes', 'hour', 3_000_000],
+    ['hour', 'minutes', 3_000_000],
+  ] as const)('of a request to cache %s at a provider that is asked for %s', (asked, cacheWrite, nanoUsd) => {
+    const placing = Object.assign(costOf(), { cacheWrite })
+    expect(estimateOf({ ...demand, cacheWrite: asked }, { ...model, costOf: placing })?.nanoUsd).toBe(nanoUsd)
+  })
+
+  test.each([
     [{}, {}, 100],
     [{ answers: 3 }, {}, 300],
     [{ answerTokens: 1e9, answers: 1e9 }, {}, 131_072],

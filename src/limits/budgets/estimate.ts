@@ -112,9 +112,14 @@ function usageOf(
   }
 }
 
+/** How long the prompt may be cached: as the caller asks, or as svc asks for the caller. */
+function dearerWrite({ cacheWrite }: Demand, { cacheWrite: placed }: CostOf): Demand['cacheWrite'] {
+  return placed === undefined || cacheWrite === 'hour' ? cacheWrite : placed
+}
+
 /** The highest cost of an answer of text, reasoning, sound or pictures, which may have prices of their own. */
 function dearest(costOf: CostOf, demand: Demand, promptTokens: number, answerTokens: number): number | undefined {
-  const usage = usageOf(demand, promptTokens, answerTokens)
+  const usage = usageOf({ ...demand, cacheWrite: dearerWrite(demand, costOf) }, promptTokens, answerTokens)
   const plain = costOf(usage)?.nanoUsd
   if (plain === undefined || costOf.hasOneOutput === true) return plain
   const { billed } = usage

@@ -28,6 +28,7 @@ export const requests: Texts['requests'] = {
   byMinute: 'Die letzte Stunde nach Minuten',
   callerLeft: 'Client ging',
   cannotBeShown: 'Diese Anfrage kann nicht angezeigt werden',
+  savedByCaches: (amount) => `; Caches des Prompts sparten ${amount}`,
   contradicting: '; seine Angaben widersprechen sich, es gelten die größeren',
   count: (count) => plural(count, '# Anfrage', '# Anfragen'),
   duration: 'Dauer',

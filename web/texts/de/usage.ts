@@ -20,6 +20,7 @@ export const usage: Texts['usage'] = {
     priced: 'Berechnet',
     reported: 'Gemeldet',
     estimated: 'Geschätzt',
+    saved: 'Durch Cache gespart',
     unpriced: 'Ohne Preis',
     cost: 'Kosten',
     firstTokenP50: 'Erstes Token p50',

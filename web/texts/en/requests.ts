@@ -28,6 +28,7 @@ export const requests = {
   byMinute: 'The last hour, by minute',
   callerLeft: 'caller left',
   cannotBeShown: 'This request cannot be shown',
+  savedByCaches: (amount: string) => `; caches of the prompt saved ${amount}`,
   contradicting: '; its counts contradict each other, the larger ones were taken',
   count: (count: number) => plural(count, '# request', '# requests'),
   duration: 'Duration',

@@ -20,6 +20,7 @@ export const usage = {
     priced: 'Priced',
     reported: 'Reported',
     estimated: 'Estimated',
+    saved: 'Saved by caches',
     unpriced: 'No price',
     cost: 'Cost',
     firstTokenP50: 'First token p50',
