@@ -6,6 +6,7 @@ import { providerTarget } from '../config/file/provider-target.ts'
 import type { Ask } from '../formats/ask.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import { onEnd, type Reply } from '../formats/reply.ts'
+import { assumed } from '../formats/size.ts'
 import { gateway, type Gateway } from '../gateway/gateway.ts'
 import { learnedModels, type LearnedModels, type ModelListCache } from '../gateway/model-list.ts'
 import {
@@ -163,6 +164,7 @@ export class AssembledProvider {
       context: () => this.#offered(model)?.context,
       answer,
       speaks: (format) => this.#spoken.includes(format),
+      promptCache: promptCacheOf(profile.current),
       continues: profile.current.prefill === 'continued',
       unavailable: () => (this.#limit?.isFull === true ? { reason: 'full', remainingMs: 1_000 } : health.unavailable()),
     }
@@ -178,6 +180,13 @@ export class AssembledProvider {
   #offered(model: string): OfferedModel | undefined {
     return this.#models.current()?.find(({ upstream: name }) => name === model)
   }
+}
+
+/** Caches of prompts at the target, those that callers ask for included. */
+function promptCacheOf({ promptCache, cacheMinimum }: TargetProfile): ModelCandidate['promptCache'] {
+  if (cacheMinimum === Infinity) return undefined
+  const bytesMin = 4 * cacheMinimum * assumed.bytesPerToken.usual
+  return { bytesMin, ms: promptCache === '1h' ? 3_600_000 : 300_000 }
 }
 
 /** How long svc asks the target to cache prompts. */

@@ -44,6 +44,7 @@ class BudgetedCandidate implements Required<ModelCandidate> {
   readonly maxOutput: ModelCandidate['maxOutput']
   readonly context: ModelCandidate['context']
   readonly speaks: ModelCandidate['speaks']
+  readonly promptCache: ModelCandidate['promptCache']
   readonly continues: boolean
   readonly #candidate: ModelCandidate
   readonly #options: BudgetedOptions
@@ -56,6 +57,7 @@ class BudgetedCandidate implements Required<ModelCandidate> {
     this.maxOutput = candidate.maxOutput
     this.context = candidate.context
     this.speaks = candidate.speaks
+    this.promptCache = candidate.promptCache
     this.continues = candidate.continues
     this.#candidate = candidate
     this.#options = options

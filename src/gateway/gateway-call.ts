@@ -8,6 +8,8 @@ export interface GatewayCall extends Call {
   readonly access?: Access | undefined
   /** Whose budgets count the attempts. Absent: only those for everyone and for providers. */
   readonly caller?: Caller | undefined
+  /** The session that it belongs to, with its caller. Absent: none was named. */
+  readonly session?: string | undefined
   /** Gets costs for the record of the request. Absent: it is not recorded. */
   readonly booking?: Booking | undefined
   /** Called when the turn of a provider has come, before it is asked. */

@@ -59,6 +59,21 @@ describe('the gateway', () => {
     expect(providers.map(({ requests }) => requests.length)).toEqual([1, 1, 1])
   })
 
+  test('stays with the provider that has the prompt of a session in its cache', async () => {
+    const promptCache = { bytesMin: 1, ms: 300_000 }
+    const providers = [
+      fakeProvider('a', [down(), wholeReply('hello')]),
+      fakeProvider('b', [wholeReply('hello')], { promptCache }),
+    ]
+    const asked = gatewayTo(providers)
+    const provider = async (session?: string) =>
+      (await asked.answer(request, { ...callOf(), ...(session === undefined ? {} : { session }) })).provider
+    expect([await provider('s'), await provider('s'), await provider('t'), await provider()]).toEqual([
+      ...['b', 'b', 'a', 'a'],
+    ])
+    expect(providers.map(({ requests }) => requests.length)).toEqual([3, 2])
+  })
+
   test('names each provider and its failure when all failed', async () => {
     expect(
       await rejection(

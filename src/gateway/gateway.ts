@@ -11,6 +11,7 @@ import { Changes } from '../service/changes.ts'
 import { AllFailed, failover, type CandidateReply, type CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call, CallSignal } from '../service/service.ts'
+import { Affinity } from './affinity.ts'
 import {
   allFailed,
   CannotCount,
@@ -101,6 +102,7 @@ export function gateway(options: GatewayOptions): Gateway {
   const { providers, aliases, onContentPolicy, onCut, hold, retryBilled, budgets } = options
   const models = directory(providers, aliases)
   const ask = onContentPolicy === 'next' ? askPastPolicy : askCandidate
+  const affinity = new Affinity()
   const failoverOptions = { isEmpty, release, isDeferred }
   const cautious = { ...failoverOptions, stopsInDoubt: true }
 
@@ -150,7 +152,8 @@ export function gateway(options: GatewayOptions): Gateway {
     const offering = call.access === undefined ? offered : permitted(call.access, offered, request, found)
     const spoken = speaking(offering, request)
     if (spoken.length === 0) throw unserved(request, offering.length > 0)
-    const candidates = withinBudgets(spoken, call, found)
+    const session = sessionOf(call, request, spoken)
+    const candidates = withinBudgets(affinity.order(session, spoken), call, found)
     const walk: CandidateWalk<ModelCandidate, Reply> = failover(
       candidates,
       stopsInDoubt && !retryBilled ? cautious : failoverOptions,
@@ -165,6 +168,7 @@ export function gateway(options: GatewayOptions): Gateway {
         return ask(each, request, noting)
       }, noting)
       const served = servedBy(first, changes)
+      affinity.note(session, first.candidate, spoken[0]?.name === served.provider, request.body.length)
       if (first.reply.kind === 'whole') return served
       const isResumable = onCut === 'resume' && !noting.isLast
       const holdsCalls = isResumable && hold === 'calls' && hasTools(request)
@@ -183,6 +187,11 @@ export function gateway(options: GatewayOptions): Gateway {
     costAt: (name, provider) => models.find(name).candidates.find((each) => each.name === provider)?.costOf,
     providers,
   }
+}
+
+/** The session whose prompt may be in a cache. Undefined: none was named, or there is no choice. */
+function sessionOf({ session }: GatewayCall, { model }: Ask, { length }: readonly unknown[]): string | undefined {
+  return session === undefined || length < 2 ? undefined : `${session} ${model}`
 }
 
 /**

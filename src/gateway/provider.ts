@@ -21,6 +21,8 @@ export interface ModelCandidate extends Candidate {
   readonly answer: AnswerService
   /** Whether it serves requests in this format. */
   readonly speaks: (format: FormatName) => boolean
+  /** Prompts are cached there for this long, and pay a move from these bytes of a request on. Absent: not known. */
+  readonly promptCache?: { readonly bytesMin: number; readonly ms: number } | undefined
   /** It continues a trailing assistant message. */
   readonly continues: boolean
 }

@@ -170,6 +170,7 @@ export interface FakeProviderOptions {
   /** `undefined`: not known. Names, or models. */
   readonly models?: ModelList | readonly (string | OfferedModel)[]
   readonly continues?: boolean
+  readonly promptCache?: ModelCandidate['promptCache']
   readonly unavailable?: Unavailability
 }
 
@@ -179,7 +180,7 @@ export function fakeProvider(
   answers: readonly (Reply | Error | AnswerService)[],
   options: FakeProviderOptions = {},
 ): FakeProvider {
-  const { models = ['m'], continues = false, unavailable } = options
+  const { models = ['m'], continues = false, promptCache, unavailable } = options
   const left = [...answers]
   const requests: Ask[] = []
   const candidates = new Map<string, ModelCandidate>()
@@ -206,6 +207,7 @@ export function fakeProvider(
         answer: answerNext,
         speaks: () => true,
         continues,
+        promptCache,
         unavailable: () => unavailable,
       }
       candidates.set(model, made)

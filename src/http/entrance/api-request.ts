@@ -161,12 +161,14 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.content?.asked(ask.body)
     this.#gateway = this.options.gateway()
     const { caller } = this.context
+    const callerId = () => `${caller.key?.line ?? ''} ${caller.person?.id ?? ''}`
     const call: GatewayCall = {
       signal,
       trail: this.trail,
       access: caller.access,
       caller,
-      callerId: () => `${caller.key?.line ?? ''} ${caller.person?.id ?? ''}`,
+      callerId,
+      session: this.session && `${callerId()} ${this.session}`,
       booking: this.booking,
       trace: this.trace,
       onTurn: (provider) => {
