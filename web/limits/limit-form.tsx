@@ -138,7 +138,9 @@ function Effect({ effect, limits }: { readonly effect: LimitEffectEntry; readonl
       <h2 className="font-medium">{say.limitForm.today}</h2>
       <div className="text-sm">
         <p>{say.limitForm.counted(counted)}</p>
-        {above === undefined ? null : <p>{say.limitForm.above(above.length)}</p>}
+        {above === undefined || (counted === 0 && above.length === 0) ? null : (
+          <p>{say.limitForm.above(above.length)}</p>
+        )}
         {above?.slice(0, aboveShownMax).map(({ name, used }) => (
           <p key={name} className="text-muted">
             <bdi>{name === '' ? say.limits.allTogether : name}</bdi>, {formatCost(used)}
