@@ -21,6 +21,7 @@ const elsewhere = new Set([
   'websocket_not_supported',
   'not_supported',
   'invalid_form',
+  'idempotency_key_reused',
 ])
 const sections = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8').split(/^## /m)
 const chatSections = sections.filter((section) => /^The (request|providers|service)\n/.test(section)).join('')
