@@ -67,7 +67,7 @@ describe('CVE-2026-44571: what may be read may be written', () => {
       .join('|'),
   )
   const ofOwners =
-    /^POST \/api\/(?:providers|presets)|^GET \/api\/providers\/|^(?:GET|POST) \/api\/(?:limits|audit|people|sign-in)/
+    /^POST \/api\/(?:program-keys|providers|presets)|^GET \/api\/providers\/|^(?:GET|POST) \/api\/(?:limits|audit|people|sign-in)/
   const ofLogs = /^GET \/api\/(?:log|requests|running)/
 
   /** The roles that a route is for. A new route that is not named here is for people with a session alone. */
