@@ -30,6 +30,7 @@ describe('the session of a request', () => {
     ['["a"]', undefined],
     ['"a\\u0020b"', undefined],
     ['"a b"', undefined],
+    [`"${'x'.repeat(128)}"`, 'x'.repeat(128)],
     [`"${'x'.repeat(129)}"`, undefined],
   ])('is named by prompt_cache_key: %s', (value, session) => {
     const body = `{"model":"m","messages":[{"role":"user","content":"x"}],"prompt_cache_key":${value}}`

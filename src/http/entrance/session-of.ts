@@ -16,6 +16,8 @@ const sessionHeaders = [
 const cacheKeyName = 'prompt_cache_key'
 /** UUIDs and ids such as `ses_…`: one word of visible ASCII. Everything else names no session. */
 const sessionId = /^[!-~]{1,128}$/
+/** Such an id with its quotes. Longer values are not decoded. */
+const valueBytesMax = 130
 const decoder = new TextDecoder()
 
 /** The session that the headers name. */
@@ -31,6 +33,7 @@ export function sessionOf(headers: Headers): string | undefined {
 export function sessionOfBody({ body, members }: Pick<Ask, 'body' | 'members'>): string | undefined {
   const member = members.find(({ name }) => name === cacheKeyName)
   if (member === undefined) return undefined
+  if (member.end - member.valueStart > valueBytesMax) return undefined
   const text = decoder.decode(body.subarray(member.valueStart, member.end))
   // A text with escapes is no such id.
   const value = text.slice(1, -1)
