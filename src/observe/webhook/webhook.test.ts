@@ -90,6 +90,17 @@ describe('the webhook', () => {
     expect(warned.at(-1)).toEqual({ alerts: 48, reason: 'the service ends' })
   })
 
+  test('sends an alert that was lost when it comes again', async () => {
+    const { webhook, receiver } = subject(400)
+    webhook.send(alertOf('a'))
+    await settled(() => webhook.dropped === 1)
+    webhook.send(alertOf('a'))
+    await settled(() => receiver.messages.length === 2)
+    expect(new Set(receiver.ids).size).toBe(1)
+    expect(webhook.dropped).toBe(1)
+    await webhook.close()
+  })
+
   test('keeps room for budgets, whatever names of models callers choose', async () => {
     const answer = Promise.withResolvers<{ status: number }>()
     const webhook = new Webhook({

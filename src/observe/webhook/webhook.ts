@@ -75,11 +75,11 @@ export class Webhook {
     // A receiver learns nothing of the names in an identity.
     const id = `msg_${this.#signed(identity, 'base64url').slice(0, 27)}`
     if (this.#ids.has(id)) return
-    this.#remember(id)
     if (this.#waiting.length >= (type === 'budget.threshold' ? waitingMax : modelsWaitingMax)) {
       this.#losses.add(1, 'too many wait')
       return
     }
+    this.#remember(id)
     const timestamp = new Date(this.#options.now()).toISOString()
     this.#waiting.push({ id, body: Buffer.from(JSON.stringify({ type, timestamp, data })) })
     this.#sending ??= this.#sendAll()
@@ -103,7 +103,10 @@ export class Webhook {
         ending: this.#ending.signal,
         ...(wait && { wait }),
       })
-      if (taken === undefined) this.#losses.add(1, reason)
+      if (taken !== undefined) continue
+      // It was not taken: the same alert may be sent again.
+      this.#ids.delete(id)
+      this.#losses.add(1, reason)
     }
     this.#sending = undefined
   }
