@@ -27,7 +27,7 @@ async function run(command: readonly string[], input = ''): Promise<string> {
 }
 
 /** A service under load: streams that answer after a failed attempt, requests that all providers fail, and a budget. */
-async function loadedService(metricsPort: number) {
+async function loadedService() {
   const cached = {
     prompt_tokens: 8,
     completion_tokens: 4,
@@ -45,7 +45,7 @@ async function loadedService(metricsPort: number) {
       ],
     },
     {
-      flags: ['--metrics-port', String(metricsPort)],
+      flags: ['--metrics-port', '0'],
       files: { 'access.json': JSON.stringify({ limits: [{ for: 'everyone', usd: 20, per: 'month' }] }) },
     },
   )
@@ -65,9 +65,10 @@ async function loadedService(metricsPort: number) {
 test.skipIf(promtool === undefined || prometheus === undefined)(
   'metrics on a port of their own are well-formed; each query of the examples has data, and the rules are valid',
   async () => {
-    const [metricsPort, port] = [freePort(), freePort()]
-    await using load = await loadedService(metricsPort)
+    const port = freePort()
+    await using load = await loadedService()
     await load.ask()
+    const [, metricsPort] = /^Metrics are on http:\/\/127\.0\.0\.1:(\d+)\/metrics$/m.exec(load.service.output) ?? []
     const address = `http://127.0.0.1:${metricsPort}`
     const text = await (await fetch(`${address}/metrics`)).text()
     expect(text).toContain('svc_budget_used_ratio{for="everyone",per="month",models=""} ')

@@ -304,7 +304,10 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
       }),
   )
   .add(
-    ({ given: { host }, environment, path, runtime, active, extensions, page, warn, server: { port } }) => {
+    (parts) => {
+      const { given, environment, path, runtime, active, extensions, page, warn, metricsServer } = parts
+      const { host, metricsPort } = given
+      const { port } = parts.server
       process.on('SIGHUP', runtime.reload)
       for (const { origin } of extensions.contributions) warnOfOtherPort(origin, port, warn)
       const program = programName(environment)
@@ -314,6 +317,7 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
         startLines({
           host,
           port,
+          metrics: metricsServer && { host: metricsPort?.host ?? host, port: metricsServer.port },
           config,
           path,
           keysFile: keysEnvFile(environment),

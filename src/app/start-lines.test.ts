@@ -45,6 +45,14 @@ describe('the lines of a start', () => {
     ])
   })
 
+  test('contain the address of metrics', () => {
+    const config: Config = {
+      ...{ providers: [], limits: defaultLimits, failover: defaultFailover, aliases: {}, source: { kind: 'echo' } },
+    }
+    const lines = startLines({ host: '::1', port: 1, metrics: { host: '::1', port: 2 }, config, path: 'x' })
+    expect(lines).toContain('\nMetrics are on http://[::1]:2/metrics\n')
+  })
+
   test('name unused providers, and why', () => {
     const lines = linesOf([local('off', { enabled: false }), local('keyless', { apiKey: '$NOT_SET' }), local('one')])
     expect(lines).toContain('  1. one: every model it offers')

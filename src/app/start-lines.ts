@@ -5,6 +5,8 @@ import { isLoopbackAddress } from '../http/origin-policy.ts'
 export interface StartFacts {
   readonly host: string
   readonly port: number
+  /** Where `/metrics` answers alone. Absent: nowhere. */
+  readonly metrics?: { readonly host: string; readonly port: number } | undefined
   readonly config: Config
   /** Path of the configuration file, which need not exist. */
   readonly path: string
@@ -20,13 +22,14 @@ const openToAll = 'every client that reaches this address can use it.'
 
 /** The lines printed when the service is ready: address, providers, missing keys, and how to add a provider. */
 export function startLines(facts: StartFacts): string {
-  const { host, port, config, path, extensions = [] } = facts
+  const { host, port, metrics, config, path, extensions = [] } = facts
   const address = `http://${addressOf(host)}:${port}`
   const usable = config.providers.filter(isUsable)
   const unusable = config.providers.filter((provider) => !isUsable(provider))
   const isOpen = extensions.every(({ isOn }) => !isOn)
   return [
     `svc is ready on ${address}`,
+    ...(metrics === undefined ? [] : [`Metrics are on http://${addressOf(metrics.host)}:${metrics.port}/metrics`]),
     ...source(config, path),
     ...usable.map(({ id, models }, index) => `  ${index + 1}. ${id}: ${modelsOf(models)}`),
     ...unusable.map(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { extensionNames } from '../app/extensions/start-extensions.ts'
 import { parseArguments } from '../base/command-line/arguments.ts'
 import { UsageError } from '../base/start-errors.ts'
-import { authFlag } from './flags.ts'
+import { authFlag, metricsPortFlag } from './flags.ts'
 
 const given = (argv: readonly string[], variable?: string) =>
   parseArguments({ auth: authFlag }, argv, { SVC_AUTH: variable }).flags
@@ -25,4 +25,17 @@ describe('the extensions that run', () => {
       new UsageError('--auth: found "none,keys", allowed: none, or names separated by commas, each once'),
     )
   })
+})
+
+test.each([
+  ['0', '127.0.0.1', 0],
+  ['9464', '127.0.0.1', 9464],
+  ['[::]:0', '::', 0],
+  ['0.0.0.0:65535', '0.0.0.0', 65_535],
+])('metrics answer at %s', (text, host, port) => {
+  expect(metricsPortFlag.read([text])).toEqual({ value: { host, port } })
+})
+
+test.each(['', '65536', 'x', '127.0.0.1:', ':1', '-1'])('metrics do not answer at "%s"', (text) => {
+  expect(metricsPortFlag.read([text])).toBeUndefined()
 })

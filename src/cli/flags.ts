@@ -48,14 +48,13 @@ export const metricsPortFlag: Flag<{ readonly host: string; readonly port: numbe
   placeholder: 'PORT',
   environment: 'SVC_METRICS_PORT',
   otherwise: 'the port of the service alone',
-  allowed: 'a port from 1 to 65535, or an address and a port such as 0.0.0.0:9464',
+  allowed: 'a port from 0 to 65535, or an address and a port such as 0.0.0.0:9464',
   choices: [],
   fallback: undefined,
   read(texts) {
-    const [, host = '127.0.0.1', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(texts.at(-1) ?? '') ?? []
-    const number = Number(port)
-    if (number < 1 || number > 65_535) return undefined
-    return { value: { host: host.replace(/^\[(.*)\]$/, '$1'), port: number } }
+    const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d{1,5})$/.exec(texts.at(-1) ?? '') ?? []
+    if (port === undefined || Number(port) > 65_535) return undefined
+    return { value: { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) } }
   },
 }
 

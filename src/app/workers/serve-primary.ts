@@ -1,3 +1,4 @@
+import { UsageError } from '../../base/start-errors.ts'
 import { StartFailed } from '../../cluster/supervisor.ts'
 import { findStores } from '../find-stores.ts'
 import { findTelemetry } from '../find-telemetry.ts'
@@ -10,11 +11,14 @@ import { Primary } from './primary.ts'
  * (docs/decisions/0009-many-processes.md).
  *
  * @returns exit code
+ * @throws {UsageError} for an address that the workers cannot share
  */
 export async function servePrimary(
   context: ServeContext,
   { stdout, signal }: Pick<ServeProcess, 'stdout' | 'signal'>,
 ): Promise<number> {
+  if (context.given.metricsPort?.port === 0)
+    throw new UsageError('--metrics-port 0 is for one process: with --workers, give the number of a port')
   const releasePort = reservePort(context.given.host, context.given.port)
   const { given, environment, log } = context
   const stores = await findStores(given.store, log)
