@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readLines } from '../test/lines.ts'
-import { missing, wanted } from '../test/needs.ts'
+import { missing, missingOthers, wanted } from '../test/needs.ts'
 import { bundleService } from './bundle-service.ts'
 import { installNeeded, thisMachine } from './install-needed.ts'
 import { allTests, estimatedTimings, quickTests } from './quick-tests.ts'
@@ -87,7 +87,7 @@ function count(output: string, word: 'pass' | 'fail' | 'skip' | 'error'): number
 
 /** `3 skipped (no chromium)`; nothing for 0. */
 function skippedLine(skipped: number): readonly string[] {
-  const reasons = missing()
+  const reasons = [...missing(), ...missingOthers()]
   if (skipped === 0) return []
   return [`${skipped} skipped${reasons.length === 0 ? '' : ` (no ${reasons.join(', ')})`}`]
 }

@@ -66,6 +66,11 @@ export function missing(): readonly Need[] {
   return wanted().filter((name) => needs(name) === undefined)
 }
 
+/** Programs of tests that `npm test` does not install. This machine lacks these. */
+export function missingOthers(): readonly string[] {
+  return ['helm', 'zsh', 'fish'].filter((name) => Bun.which(name) === null)
+}
+
 /** Every {@link Need} that this machine lacks, with or without an alternative. */
 export function wanted(): readonly Need[] {
   return Object.keys(needed)
