@@ -66,8 +66,12 @@ describe('CVE-2026-44571: what may be read may be written', () => {
       .map((path) => `^/${path}$`)
       .join('|'),
   )
-  const ofOwners =
-    /^POST \/api\/(?:program-keys|providers|presets)|^GET \/api\/providers\/|^(?:GET|POST) \/api\/(?:limits|audit|people|sign-in)/
+  const ofOwners = new RegExp(
+    ['POST /api/(?:program-keys|providers|presets)', 'GET /api/providers/']
+      .concat('(?:GET|POST) /api/(?:limits|audit|people|sign-in)')
+      .map((route) => `^${route}`)
+      .join('|'),
+  )
   const ofLogs = /^GET \/api\/(?:log|requests|running)/
 
   /** The roles that a route is for. A new route that is not named here is for people with a session alone. */
