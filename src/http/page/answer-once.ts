@@ -1,6 +1,6 @@
 import { WireError } from '../../formats/error.ts'
 import type { Caller } from '../../people/person.ts'
-import type { BodyBudget } from '../entrance/body-budget.ts'
+import type { BodyBudget, BodyReservation } from '../entrance/body-budget.ts'
 import { ClientLeft, readBody, type BodyLimits } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import type { Route } from '../route.ts'
@@ -67,8 +67,22 @@ async function once(context: HandlerContext, { route, key, bodies, options }: On
       'invalid_value',
       'Idempotency-Key must have 1 to 255 visible characters of ASCII',
     )
+  const reservation = options.bodyBudget.reservation()
+  try {
+    const body = await bodyOf(context, options.bodyLimits(), reservation)
+    return await answerBody(context, body, { route, key, bodies, options })
+  } finally {
+    // Until an answer begins, the body is there twice: here, and in the request that is asked.
+    reservation.release()
+  }
+}
+
+async function answerBody(
+  context: HandlerContext,
+  body: Uint8Array<ArrayBuffer>,
+  { route, key, bodies, options }: OnceRequest,
+): Promise<Response> {
   const { answers, others, stallMs } = options
-  const body = await bodyOf(context, options)
   const hash = hashOf(body)
   const owner = `once ${ownerOf(context.caller)}`
   const nameOf = (other: string): AnswerName => ({ owner, id: hashOf(`${context.path} ${other} ${key}`) })
@@ -126,15 +140,16 @@ async function repeated(
   return undefined
 }
 
-async function bodyOf({ request }: HandlerContext, options: AnswerOnceOptions): Promise<Uint8Array<ArrayBuffer>> {
-  const reservation = options.bodyBudget.reservation()
+async function bodyOf(
+  { request }: HandlerContext,
+  limits: BodyLimits,
+  reservation: BodyReservation,
+): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    return new Uint8Array(await readBody(request, options.bodyLimits(), reservation))
+    return new Uint8Array(await readBody(request, limits, reservation))
   } catch (error) {
     if (!(error instanceof ClientLeft)) throw error
     throw new WireError(499, 'invalid_request_error', 'client_left', 'The client closed the connection')
-  } finally {
-    reservation.release()
   }
 }
 
