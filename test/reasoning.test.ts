@@ -205,7 +205,9 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
     const request = { model: 'm', max_tokens: 9, messages: [question, said(signed), question] }
     const { status, trail, dropped } = await ask(service.url, '/v1/messages', request)
     expect([status, upstream.hits.length, dropped]).toEqual([200, 2, 'reasoning'])
-    expect(trail).toMatch(/^a;status=400;class=bad_request;ms=\d+, a;status=200;dropped=reasoning;ms=\d+$/)
+    expect(trail).toMatch(
+      /^a;status=400;class=bad_request;ms=\d+, a;status=200;dropped=reasoning;served=claude;ms=\d+$/,
+    )
     expect(pick(sent(upstream), 'messages', 1)).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'So.' }] })
   })
 

@@ -97,6 +97,8 @@ describe('Claude Code', () => {
     const agent = client()
     await letIn(agent)
     const database = new Database(join(folder, 'svc.db'))
+    // The service may be writing.
+    database.run('PRAGMA busy_timeout = 5000')
     database.run('ALTER TABLE lasting RENAME TO away')
     expect(await agent.renew()).toBe('kept')
     await agent.start()
