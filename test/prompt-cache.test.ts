@@ -19,9 +19,9 @@ beforeAll(async () => {
   const base = `${upstream.origin}/v1`
   service = await startService({
     providers: [
-      provider('anthropic', base, [model], { price }),
+      provider('anthropic', base, [model], { prompt_cache: 'auto', price }),
       provider('hour', base, ['claude-opus-5'], { brand: 'anthropic', prompt_cache: '1h', price }),
-      provider('off', base, ['claude-opus-4-8'], { brand: 'anthropic', prompt_cache: 'off' }),
+      provider('off', base, ['claude-opus-4-8'], { brand: 'anthropic' }),
     ],
   })
 })

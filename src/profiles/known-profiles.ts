@@ -462,12 +462,6 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
-    match: { brands: ['anthropic'], protocol: 'anthropic', model: /claude/ },
-    facts: ['claude-cache-placed'],
-    sources: ['https://platform.claude.com/docs/en/build-with-claude/prompt-caching'],
-    profile: { promptCache: 'auto' },
-  },
-  {
     match: { brands: ['deepseek'] },
     facts: ['deepseek-limit-name', 'deepseek-pairs', 'deepseek-schema', 'deepseek-empty-tools'],
     sources: ['https://github.com/earendil-works/pi/issues/8018', 'https://github.com/llm-exe/llm-exe/issues/662'],

@@ -5,6 +5,7 @@ import { checkBody } from '../formats/check-body.ts'
 import { objectOf, objectsOf, textOf } from '../formats/exact-json.ts'
 import { messagesCheck } from '../formats/messages/request.ts'
 import { requestReader } from '../formats/responses/request.ts'
+import type { TargetProfile } from '../profiles/profile.ts'
 import { profileAt, type ProfiledTarget } from '../profiles/resolve-profile.ts'
 import { anthropic } from './anthropic.ts'
 import { encoded, endpointAt, jsonOf } from './fixtures/load.ts'
@@ -16,6 +17,8 @@ import type { Protocol } from './protocol.ts'
 export interface WireFact {
   readonly id: string
   readonly target: ProfiledTarget
+  /** What the owner has set there. */
+  readonly owned: Partial<TargetProfile>
   readonly request: JsonObject
   /** The format of the request. */
   readonly from: 'chat' | 'messages' | 'responses'
@@ -44,6 +47,7 @@ function parseFact(line: string): WireFact {
   return {
     id: textOf(fact['id']) ?? '',
     target: { brand: textOf(brand), protocol: textOf(protocol) ?? '', model: textOf(model) ?? '' },
+    owned: objectOf(fact['owned'])['prompt_cache'] === 'auto' ? { promptCache: 'auto' } : {},
     request: objectOf(fact['request']),
     from: fact['from'] === 'messages' || fact['from'] === 'responses' ? fact['from'] : 'chat',
     sends: objectOf(fact['sends']),
@@ -63,10 +67,10 @@ const protocols: Readonly<Record<string, Protocol>> = {
 }
 
 /** The request as its target receives it. */
-export function sentFor({ target, request, from }: WireFact): JsonObject {
+export function sentFor({ target, owned, request, from }: WireFact): JsonObject {
   const protocol = protocols[target.protocol]
   if (protocol === undefined) throw new Error(`there is no protocol '${target.protocol}'`)
-  const endpoint = endpointAt('http://127.0.0.1:9/v1', { profile: profileAt(target) })
+  const endpoint = endpointAt('http://127.0.0.1:9/v1', { profile: profileAt(target, owned) })
   const asked = { model: target.model, ...request }
   if (from === 'chat') return encoded(protocol, asked, target.model, endpoint)
   const body = Buffer.from(JSON.stringify(asked))
