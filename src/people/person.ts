@@ -71,6 +71,11 @@ export interface Profile {
 /** The caller of a request without guards, or that they let pass without a name. */
 export const anonymous: Caller = {}
 
+/** Tells senders apart: the line of the key, and the id of the person. Without both all senders are one. */
+export function senderId({ key, person }: Caller): string {
+  return `${key?.line ?? ''} ${person?.id ?? ''}`
+}
+
 /** A key as the sender of requests: an own key acts as its person. */
 export function callerOfKey({ line, person, team }: CallerKey & Pick<Caller, 'person'>): Caller {
   const key = team === undefined ? { line } : { line, team }

@@ -11,7 +11,7 @@ import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
 import type { RequestTrace } from '../../observe/trace.ts'
 import type { RunningRequest } from '../../observe/under-way.ts'
-import type { Caller } from '../../people/person.ts'
+import { senderId, type Caller } from '../../people/person.ts'
 import type { Cost } from '../../prices/cost.ts'
 import { credibleUsage, estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
 import { countOf } from '../../prices/units.ts'
@@ -161,7 +161,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.content?.asked(ask.body)
     this.#gateway = this.options.gateway()
     const { caller } = this.context
-    const callerId = () => `${caller.key?.line ?? ''} ${caller.person?.id ?? ''}`
+    const callerId = () => senderId(caller)
     const call: GatewayCall = {
       signal,
       trail: this.trail,

@@ -1,5 +1,5 @@
 import { WireError } from '../../formats/error.ts'
-import type { Caller } from '../../people/person.ts'
+import { senderId } from '../../people/person.ts'
 import type { BodyBudget, BodyReservation } from '../entrance/body-budget.ts'
 import { ClientLeft, readBody, type BodyLimits } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
@@ -43,13 +43,16 @@ const pollMs = 20
 export function answerOnce(options: AnswerOnceOptions): (route: Route) => Route {
   /** The hashes of bodies by owner, path and key. The oldest are dropped. */
   const bodies = new Map<string, string>()
-  return (route) => ({
-    ...route,
-    handle(context) {
-      const key = context.request.headers.get('idempotency-key')
-      return key === null ? route.handle(context) : once(context, { route, key, bodies, options })
-    },
-  })
+  return (route) => {
+    if (route.isRefusal === true) return route
+    return {
+      ...route,
+      handle(context) {
+        const key = context.request.headers.get('idempotency-key')
+        return key === null ? route.handle(context) : once(context, { route, key, bodies, options })
+      },
+    }
+  }
 }
 
 interface OnceRequest {
@@ -59,7 +62,8 @@ interface OnceRequest {
   readonly options: AnswerOnceOptions
 }
 
-async function once(context: HandlerContext, { route, key, bodies, options }: OnceRequest): Promise<Response> {
+async function once(context: HandlerContext, request: OnceRequest): Promise<Response> {
+  const { key, options } = request
   if (!acceptableKey.test(key))
     throw new WireError(
       400,
@@ -70,7 +74,7 @@ async function once(context: HandlerContext, { route, key, bodies, options }: On
   const reservation = options.bodyBudget.reservation()
   try {
     const body = await bodyOf(context, options.bodyLimits(), reservation)
-    return await answerBody(context, body, { route, key, bodies, options })
+    return await answerBody(context, body, request)
   } finally {
     // Until an answer begins, the body is there twice: here, and in the request that is asked.
     reservation.release()
@@ -84,7 +88,7 @@ async function answerBody(
 ): Promise<Response> {
   const { answers, others, stallMs } = options
   const hash = hashOf(body)
-  const owner = `once ${ownerOf(context.caller)}`
+  const owner = `once ${senderId(context.caller)}`
   const nameOf = (other: string): AnswerName => ({ owner, id: hashOf(`${context.path} ${other} ${key}`) })
   const name = nameOf(hash)
   const found =
@@ -153,13 +157,8 @@ async function bodyOf(
   }
 }
 
-/** The key of a program with its person, or the person; without both all callers are one. */
-function ownerOf({ key, person }: Caller): string {
-  return JSON.stringify([key?.line ?? null, person?.id ?? null])
-}
-
 function hashOf(text: string | Uint8Array): string {
-  return Buffer.from(Bun.SHA256.hash(text, 'hex'), 'hex').toString('base64url')
+  return Bun.SHA256.hash(text, 'base64url')
 }
 
 function remember(bodies: Map<string, string>, place: string, hash: string): void {

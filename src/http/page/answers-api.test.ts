@@ -7,7 +7,7 @@ import type { EventStreamSink } from '../entrance/event-stream-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { router } from '../route.ts'
 import { contextOf } from '../testing.ts'
-import { answersApi, readForOther, type OtherAnswers } from './answers-api.ts'
+import { answersApi, readForOther, withoutConnection, type OtherAnswers } from './answers-api.ts'
 import { keptAnswers, keptLimits, type KeptLimits } from './kept-answers.ts'
 
 afterEach(() => void jest.useRealTimers())
@@ -227,6 +227,16 @@ describe('an answer to the page', () => {
       expect([from, await codeOf(read(`?from=${from}`))]).toEqual([from, '400 invalid_value'])
     expect(await codeOf(read('?from=1'))).toBe('404 answer_not_found')
   })
+})
+
+test('a refusal without its connection counts for the client all the same', () => {
+  const refused: string[] = []
+  const context = {
+    ...contextOf(new Request('http://x/')),
+    onRefusal: ({ code }: WireError) => void refused.push(code),
+  }
+  withoutConnection(context, '/v1').onRefusal?.(new WireError(429, 'rate_limit_error', 'rate_limit_exceeded', 'Wait'))
+  expect(refused).toEqual(['rate_limit_exceeded'])
 })
 
 describe('an answer in another process', () => {

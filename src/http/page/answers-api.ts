@@ -288,6 +288,7 @@ export function withRequest(context: HandlerContext, request: Request): HandlerC
   const { path, id, started, caller, left = context.request.signal } = context
   return {
     ...{ request, path, id, started, caller, left },
+    onRefusal: (error) => context.onRefusal?.(error),
     address: () => context.address(),
     peerPort: () => context.peerPort(),
     currentCaller: () => context.currentCaller(),
