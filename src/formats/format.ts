@@ -74,8 +74,8 @@ export interface Format {
   readonly stopsInDoubt?: true
   /** Even the first event of a stream may take as long as a whole answer. */
   readonly startsLate?: true
-  /** The error if providers offer a model but none serves this format. Default: the model is not found. */
-  unserved?(model: string): WireError
+  /** What providers of a model do not do if none serves this format: `makes embeddings`. Default: there is no model. */
+  readonly unserved?: string
   /** The answer to a request to count tokens, where no provider of the model counts them. @param tokens estimated */
   estimate?(tokens: number): JsonObject
   /** A header that its clients send on every path. On paths that formats share it selects the shape of errors. */

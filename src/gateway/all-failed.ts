@@ -91,6 +91,13 @@ export function policyViolation(failure: UpstreamFailure): WireError {
   )
 }
 
+/** Providers have the model, but none serves the format. @param does what none of them does */
+export function notServed(model: string, does: string): WireError {
+  return new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' ${does}`, {
+    headers: { 'x-should-retry': 'false' },
+  })
+}
+
 /** No provider of a model counts tokens: svc estimates them. */
 export class CannotCount extends Error {
   override readonly name = 'CannotCount'

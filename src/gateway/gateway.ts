@@ -18,6 +18,7 @@ import {
   lackEndpoint,
   modelNotAllowed,
   modelNotFound,
+  notServed,
   overloaded,
   policyViolation,
 } from './all-failed.ts'
@@ -152,7 +153,7 @@ export function gateway(options: GatewayOptions): Gateway {
     const offering = call.access === undefined ? offered : permitted(call.access, offered, request, found)
     const spoken = speaking(offering, request)
     if (spoken.length === 0) throw unserved(request, offering.length > 0)
-    const session = sessionOf(call, request, spoken)
+    const session = cachedSession(call, request, spoken)
     const candidates = withinBudgets(affinity.order(session, spoken), call, found)
     const walk: CandidateWalk<ModelCandidate, Reply> = failover(
       candidates,
@@ -190,7 +191,7 @@ export function gateway(options: GatewayOptions): Gateway {
 }
 
 /** The session whose prompt may be in a cache. Undefined: none was named, or there is no choice. */
-function sessionOf({ session }: GatewayCall, { model }: Ask, { length }: readonly unknown[]): string | undefined {
+function cachedSession({ session }: GatewayCall, { model }: Ask, { length }: readonly unknown[]): string | undefined {
   return session === undefined || length < 2 ? undefined : `${session} ${model}`
 }
 
@@ -273,9 +274,9 @@ async function askPastPolicy(candidate: ModelCandidate, request: Ask, call: Call
 
 /** @param isOffered providers have the model, but none serves the format */
 function unserved({ format, model }: Ask, isOffered: boolean): Error {
-  const { unserved: errorOf = modelNotFound, estimate } = formats[format]
+  const { unserved: does, estimate } = formats[format]
   if (isOffered && estimate !== undefined) return new CannotCount()
-  return isOffered ? errorOf(model) : modelNotFound(model)
+  return isOffered && does !== undefined ? notServed(model, does) : modelNotFound(model)
 }
 
 function wireErrorOf(error: unknown, { format, model }: Ask): unknown {

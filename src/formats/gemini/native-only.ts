@@ -6,7 +6,6 @@ import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader, freeDemandReader } from '../demand.ts'
 import { embeddings } from '../embeddings/format.ts'
 import { findVectors, malformedFor } from '../embeddings/vectors.ts'
-import { WireError } from '../error.ts'
 import { isObject, listOf, numberOf, objectOf, objectsOf } from '../exact-json.ts'
 import type { Format } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -46,7 +45,7 @@ export const embedContent: Format = {
   path: '/v1beta/models/{model}:embedContent',
   otherPaths: ['/v1/models/{model}:embedContent'],
   answerBytesMax,
-  unserved: withoutEmbeddings,
+  unserved: 'makes embeddings',
 }
 
 /** Makes the embeddings of several contents. */
@@ -60,7 +59,7 @@ export const batchEmbedContents: Format = {
   path: '/v1beta/models/{model}:batchEmbedContents',
   otherPaths: ['/v1/models/{model}:batchEmbedContents'],
   answerBytesMax,
-  unserved: withoutEmbeddings,
+  unserved: 'makes embeddings',
 }
 
 function isVector(embedding: unknown): boolean {
@@ -132,12 +131,4 @@ function* readEmbedded(cursor: JsonCursor, pace: Pace): Walk<WholeReply> {
 
 function throwMalformed(error: unknown): never {
   throw malformedFor(error)
-}
-
-function withoutEmbeddings(model: string): WireError {
-  return notSupported(`No provider of the model '${model}' makes embeddings`)
-}
-
-function notSupported(message: string): WireError {
-  return new WireError(501, 'api_error', 'not_supported', message, { headers: { 'x-should-retry': 'false' } })
 }

@@ -5,7 +5,6 @@ import { answerLimiter, otherLimits } from '../answer-limit.ts'
 import type { RelayName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader, formDemandReader } from '../demand.ts'
-import { WireError } from '../error.ts'
 import { objectOf, parseJson, textOf } from '../exact-json.ts'
 import type { Format, PassThrough, StreamFormat, StreamOutput, AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -52,10 +51,7 @@ function relay(name: RelayName): Format {
         ? formDemandReader(demand)
         : demandReader({ ...demand, hasOtherUnits: isText === undefined }),
     ...(isText === undefined ? {} : { limitAnswer: limitCompletion }),
-    unserved: (model) =>
-      new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' serves ${path}`, {
-        headers: { 'x-should-retry': 'false' },
-      }),
+    unserved: `serves ${path}`,
     errorBody: (error) => JSON.stringify(error),
     passThrough: passThroughOf(endpoint),
     ...(stream === undefined ? {} : { stream: streamOf(stream) }),

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { freeDemandReader } from '../demand.ts'
-import { WireError } from '../error.ts'
 import { isObject, numberOf } from '../exact-json.ts'
 import type { Format } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -14,20 +13,23 @@ import { readResponseUsage } from './response-object.ts'
 
 /** Counts the tokens of a request for a response. */
 export const inputTokens: Format = {
-  ...nativeOnly('input_tokens', 'counts tokens', ({ input_tokens }) => numberOf(input_tokens) !== undefined),
+  ...nativeOnly('input_tokens', ({ input_tokens }) => numberOf(input_tokens) !== undefined),
   demand: freeDemandReader(responsesPrompt),
   estimate: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
 }
 
 /** Makes a conversation shorter. Only its maker can read the result. */
-export const compact: Format = nativeOnly('compact', 'compacts responses', ({ output }) => Array.isArray(output))
+export const compact: Format = {
+  ...nativeOnly('compact', ({ output }) => Array.isArray(output)),
+  unserved: 'compacts responses',
+}
 
 /**
  * A format of requests for a response that only providers of the same format answer.
  *
  * @param isAnswer whether an object is an answer
  */
-function nativeOnly(name: ResponsesFormatName, does: string, isAnswer: (answer: JsonObject) => boolean): Format {
+function nativeOnly(name: ResponsesFormatName, isAnswer: (answer: JsonObject) => boolean): Format {
   const { talk: _talk, stream: _stream, refusals: _refusals, ...shared } = responses
   const read = requestReader(name)
   return {
@@ -38,10 +40,6 @@ function nativeOnly(name: ResponsesFormatName, does: string, isAnswer: (answer: 
     checkLarge: (body, pause) => checkLargeBody(body, read, pause),
     needsSameModel: true,
     isOptional: true,
-    unserved: (model) =>
-      new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' ${does}`, {
-        headers: { 'x-should-retry': 'false' },
-      }),
     passThrough: {
       write: responses.passThrough.write,
       readWhole(body) {
