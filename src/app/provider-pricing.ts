@@ -2,7 +2,7 @@ import type { ProviderConfig } from '../config/config.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import type { Usage } from '../formats/usage.ts'
 import type { ModelList } from '../gateway/provider.ts'
-import { costFunction, type CostOf, type SourcedPrice } from '../prices/cost.ts'
+import { costFunction, type Cost, type CostOf, type SourcedPrice } from '../prices/cost.ts'
 import type { PriceBook } from '../prices/price-book.ts'
 
 /** Models that have answered instead of one. */
@@ -15,6 +15,57 @@ export interface ProviderPricing {
   costOf(model: string, cacheWrite?: CostOf['cacheWrite']): CostOf
   /** The list with the prices of its models. */
   priced(models: ModelList): ModelList
+}
+
+interface ModelPrices {
+  /** Changes with the prices. */
+  readonly version: () => number | undefined
+  readonly costOf: () => CostOf
+  /** `undefined`: the price of the asked model holds. */
+  readonly costOfServed: (served: string) => CostOf | undefined
+}
+
+/** What answers to requests for one model cost, also where another model has answered. */
+class ModelCosts {
+  readonly #prices: ModelPrices
+  #version: number | undefined
+  #current: CostOf
+  /** By the model that answered. */
+  readonly #served = new Map<string, CostOf | undefined>()
+
+  constructor(prices: ModelPrices) {
+    this.#prices = prices
+    this.#version = prices.version()
+    this.#current = prices.costOf()
+  }
+
+  /** By the prices of now. */
+  get current(): CostOf {
+    const version = this.#prices.version()
+    if (version !== this.#version) {
+      this.#version = version
+      this.#current = this.#prices.costOf()
+      this.#served.clear()
+    }
+    return this.#current
+  }
+
+  of(usage: Usage | undefined): Cost | undefined {
+    const { current } = this
+    const served = usage?.billed?.model
+    const costOf = served === undefined ? undefined : this.#ofServed(served)
+    if (costOf === undefined) return current(usage)
+    const cost = costOf(usage)
+    return cost === undefined || cost.source === 'reported' ? cost : { ...cost, isOfServed: true }
+  }
+
+  #ofServed(served: string): CostOf | undefined {
+    if (this.#served.has(served)) return this.#served.get(served)
+    if (this.#served.size >= othersMax) this.#served.clear()
+    const costOf = this.#prices.costOfServed(served)
+    this.#served.set(served, costOf)
+    return costOf
+  }
 }
 
 /**
@@ -54,44 +105,18 @@ export function providerPricing(config: ProviderConfig, prices: PriceBook | unde
     return undefined
   }
 
-  function costOfServed(asked: string, served: string, costOfAsked: CostOf): CostOf {
-    const price = priceOfServed(asked, served)
-    if (price === undefined) return costOfAsked
-    const costOf = costFunction(price, quirks.reportsCost)
-    return (usage) => {
-      const cost = costOf(usage)
-      return cost === undefined || cost.source === 'reported' ? cost : { ...cost, isOfServed: true }
-    }
-  }
-
   return {
     costOf(model, cacheWrite) {
-      let version = prices?.version
-      let costOf = costFunction(priceOf(model), quirks.reportsCost)
-      const others = new Map<string, CostOf>()
-      function current(): CostOf {
-        if (version !== prices?.version) {
-          version = prices?.version
-          costOf = costFunction(priceOf(model), quirks.reportsCost)
-          others.clear()
-        }
-        return costOf
-      }
-      function ofServed(served: string, costOfAsked: CostOf): CostOf {
-        const known = others.get(served)
-        if (known !== undefined) return known
-        if (others.size >= othersMax) others.clear()
-        const made = costOfServed(model, served, costOfAsked)
-        others.set(served, made)
-        return made
-      }
-      const priced = (usage: Usage | undefined) => {
-        const costOfAsked = current()
-        const served = usage?.billed?.model
-        return (served === undefined ? costOfAsked : ofServed(served, costOfAsked))(usage)
-      }
-      const following: CostOf = Object.assign(priced, { cacheWrite })
-      return Object.defineProperty(following, 'hasOneOutput', { get: () => current().hasOneOutput })
+      const costs = new ModelCosts({
+        version: () => prices?.version,
+        costOf: () => costFunction(priceOf(model), quirks.reportsCost),
+        costOfServed(served) {
+          const price = priceOfServed(model, served)
+          return price && costFunction(price, quirks.reportsCost)
+        },
+      })
+      const following: CostOf = Object.assign((usage: Usage | undefined) => costs.of(usage), { cacheWrite })
+      return Object.defineProperty(following, 'hasOneOutput', { get: () => costs.current.hasOneOutput })
     },
     priced(models) {
       let known: { readonly version: number; readonly list: readonly OfferedModel[] | undefined } | undefined
