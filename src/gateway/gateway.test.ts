@@ -3,9 +3,10 @@ import type { Access } from '../formats/access.ts'
 import { WireError } from '../formats/error.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import { callOf, failureOf, rejection } from '../service/testing.ts'
-import { gateway, type GatewayOptions } from './gateway.ts'
+import type { GatewayOptions } from './gateway.ts'
 import type { ModelList } from './provider.ts'
 import {
+  gatewayTo,
   parts,
   cutFailure,
   fakeProvider,
@@ -20,18 +21,6 @@ import {
 } from './testing.ts'
 
 afterEach(() => void jest.useRealTimers())
-
-function gatewayTo(providers: readonly FakeProvider[], options: Partial<GatewayOptions> = {}) {
-  return gateway({
-    providers,
-    aliases: {},
-    onContentPolicy: 'stop',
-    onCut: 'resume',
-    hold: 'calls',
-    retryBilled: false,
-    ...options,
-  })
-}
 
 const request = requestOf()
 const streaming = requestOf({ stream: true })

@@ -6,6 +6,7 @@ import type { Part } from '../formats/part.ts'
 import { type PartStream, type Reply, type StreamReply, watchable, type WholeReply } from '../formats/reply.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Unavailability } from '../service/health/health-state.ts'
+import { gateway, type Gateway, type GatewayOptions } from './gateway.ts'
 import { type AnswerService, fixedModels, type ModelCandidate, type ModelList, type Provider } from './provider.ts'
 
 /** The head of the parts of one fake provider. For tests. */
@@ -227,3 +228,9 @@ export function offered(name: string, more: Partial<OfferedModel> = {}): Offered
 
 /** A list that is not known yet. For tests. */
 export const unknownModels: ModelList = { current: () => undefined, version: 0, pending: undefined }
+
+/** A gateway to these providers, with the settings that services have without any. For tests. */
+export function gatewayTo(providers: readonly Provider[], options: Partial<GatewayOptions> = {}): Gateway {
+  const usual = { aliases: {}, onContentPolicy: 'stop', onCut: 'resume', hold: 'calls', retryBilled: false } as const
+  return gateway({ providers, ...usual, ...options })
+}

@@ -4,9 +4,17 @@ import { chat } from '../../formats/chat/format.ts'
 import { deltaPart } from '../../formats/chat/testing.ts'
 import { formats } from '../../formats/format-list.ts'
 import type { Format } from '../../formats/format.ts'
-import { gateway } from '../../gateway/gateway.ts'
 import { fixedModels, type AnswerService, type Provider } from '../../gateway/provider.ts'
-import { cutFailure, fakeStream, headFrom, offered, parts, wholeReply, writtenStream } from '../../gateway/testing.ts'
+import {
+  cutFailure,
+  fakeStream,
+  gatewayTo,
+  headFrom,
+  offered,
+  parts,
+  wholeReply,
+  writtenStream,
+} from '../../gateway/testing.ts'
 import { chargesOf } from '../../ledger/use/charges.ts'
 import { LocalBudgets } from '../../limits/budgets/budget-authority.ts'
 import { MoneyLimits } from '../../limits/budgets/money-limits.ts'
@@ -71,15 +79,7 @@ function service(
   const everyone = { place: 'limits[0]', subject: { kind: 'everyone' }, usd } as const
   budgets.replace({ timeZone: 'UTC', limits: [everyone], teams: new Map() })
   const providers = exchanges.map((exchange, index) => provider('abc'[index] ?? '', exchange, index + 1, continues))
-  const asked = gateway({
-    providers,
-    aliases: {},
-    onContentPolicy: 'stop',
-    onCut: 'resume',
-    hold: 'calls',
-    retryBilled: false,
-    budgets: () => (hasBudget ? budgets : undefined),
-  })
+  const asked = gatewayTo(providers, { budgets: () => (hasBudget ? budgets : undefined) })
   const recorded = Promise.withResolvers<RequestRecord>()
   const route = apiRoute(format, {
     gateway: () => asked,
