@@ -23,7 +23,7 @@ describe('the progress of bun test', () => {
   test('reports each failure with its file, and counts', async () => {
     const write = (name: string, text: string) =>
       writeFileSync(join(folder, name), `import { test, expect } from 'bun:test'\n${text}`)
-    // The third one is skipped: it must count neither as passed nor as failed.
+    // A file for the run below. Its third test is skipped there: it must count neither as passed nor as failed.
     write('good.test.ts', `test('one', () => {}); test('two', () => {}); test.skip('three', () => {})`)
     write('bad.test.ts', `test('four', () => {}); test('five', () => { expect(1).toBe(2) }); test('six', () => {})`)
     write('late.test.ts', `test('seven', () => new Promise(() => {}), 1)`)

@@ -8,7 +8,7 @@ import type { AnswerService } from './provider.ts'
 
 const heldPartsMax = 64
 const heldBytesMax = 256 * 1024
-/** Reasoning that the caller does not see is held for so many milliseconds. */
+/** Longest time, in milliseconds, that reasoning is held which the caller does not see. */
 const hiddenMsMax = 60_000
 
 /**

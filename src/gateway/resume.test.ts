@@ -546,7 +546,7 @@ describe('a stream that holds its calls', () => {
     ])
   })
 
-  test('is whole whatever is said, and wherever it is cut', async () => {
+  test('is whole for random texts and calls, cut at a random place', async () => {
     const unit = fc.oneof(
       fc.string({ minLength: 1, maxLength: 6 }).map((said) => ({ kind: 'text' as const, said })),
       fc.json({ maxDepth: 1 }).map((said) => ({ kind: 'call' as const, said: `{"a":${said}}` })),

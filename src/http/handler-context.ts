@@ -21,7 +21,7 @@ export interface HandlerContext {
   readonly left?: AbortSignal
   /** Called with an error of this service for a request that it refuses. Absent: refusals are not counted. */
   readonly onRefusal?: (error: WireError) => void
-  /** Called when a request to a model has ended, with the code of its error. Absent: nobody asks. */
+  /** Called when a request to a model has ended, with the code of its error; `undefined` without one. */
   readonly onEnd?: (error: string | undefined) => void
   /** Takes over a stream, to be written elsewhere. Absent: it is written to the connection. */
   readonly keep?: (send: EventStreamBody['send']) => void

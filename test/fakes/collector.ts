@@ -116,7 +116,7 @@ function metricsOf(message: OtlpMessage): readonly Readonly<Record<string, unkno
 }
 
 function attributesOf(value: unknown): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(listAt(value, 'attributes').map(({ key, value: any }) => [String(key), plain(any)]))
+  return Object.fromEntries(listAt(value, 'attributes').map(({ key, value: inner }) => [String(key), plain(inner)]))
 }
 
 function plain(any: unknown): unknown {

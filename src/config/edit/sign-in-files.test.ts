@@ -44,7 +44,7 @@ describe('providers.json with sign-in', () => {
     expect([valueAt(edited, ['owners']), valueAt(edited, ['auth'])]).toEqual([['ada'], undefined])
   })
 
-  test('has any owner as it is named', () => {
+  test('names the owner as the owner was typed', () => {
     fc.assert(
       fc.property(fc.string(), (owner) => {
         expect(valueAt(withSignIn('{ "providers": [] /* all */ }', { ...added, owner }), ['owners'])).toEqual([owner])

@@ -124,6 +124,13 @@ describe('an extension’s file', () => {
 })
 
 describe.skipIf(process.platform === 'win32')('the exposure of a file', () => {
+  async function exposureWith(mode: number): Promise<string | undefined> {
+    const path = join(folder, `mode-${mode}`)
+    await Bun.write(path, '{}')
+    await chmod(path, mode)
+    return await exposureOf(path)
+  }
+
   test.each([
     [0o600, undefined],
     [0o400, undefined],
@@ -132,10 +139,7 @@ describe.skipIf(process.platform === 'win32')('the exposure of a file', () => {
     [0o620, 'others can write to it'],
     [0o666, 'others can write to it'],
   ])('with mode %o is %p', async (mode, expected) => {
-    const path = join(folder, `mode-${mode}`)
-    await Bun.write(path, '{}')
-    await chmod(path, mode)
-    expect(await exposureOf(path)).toBe(expected)
+    expect(await exposureWith(mode)).toBe(expected)
   })
 
   test.skipIf(process.getuid?.() !== 0).each([
@@ -143,11 +147,8 @@ describe.skipIf(process.platform === 'win32')('the exposure of a file', () => {
     [0o444, 'others can read it'],
     [0o460, 'others can write to it'],
   ])('of root, read by its group with mode %o, is %p', async (mode, expected) => {
-    const path = join(folder, `mounted-${mode}`)
-    await Bun.write(path, '{}')
-    await chmod(path, mode)
     const user = spyOn(process, 'getuid').mockReturnValue(10_001)
-    expect(await exposureOf(path)).toBe(expected)
+    expect(await exposureWith(mode)).toBe(expected)
     user.mockRestore()
   })
 })

@@ -61,7 +61,7 @@ export const tokenShape: ValueShape<TokenRule> = mapShape(
       faults.add(
         memberNode(node, 'claims') ?? node,
         'no claim that names a program',
-        `one of ${[...namingClaims].join(', ')}: any token of the issuer would do`,
+        `one of ${[...namingClaims].join(', ')}: without one, every token of the issuer fits`,
       )
     // The owner stands before the first slash: without it, anybody's repository would do.
     const wide =

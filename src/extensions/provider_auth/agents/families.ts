@@ -163,7 +163,7 @@ export class Families {
 
   /**
    * Renews the tokens of an agent by its refresh token, which ends with it; within a minute it gives the same next one.
-   * A token that was used before that ends the family: somebody has a copy (RFC 9700 section 4.14.2).
+   * If a token is used again after that minute, it was copied, so the family is ended (RFC 9700 section 4.14.2).
    *
    * @returns `undefined`: the token is not valid
    */
